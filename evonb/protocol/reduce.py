@@ -1,0 +1,234 @@
+"""`reduce(snapshot, event) -> snapshot`: what an event changes in the picture. The TypeScript twin is `js/src/core/reduce.ts`.
+
+Both must end in the same snapshot for every recorded stream; golden tests replay Python's streams in TypeScript.
+Pure: neither argument is changed, untouched parts are shared. `seq` is set by whoever applies a batch.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never, cast
+
+from evonb.protocol.messages import (
+    PROTOCOL_VERSION,
+    STREAM_TAIL_CHARS,
+    EdgeState,
+    NodeState,
+    NodeStatus,
+    RunState,
+    Snapshot,
+    WireEvent,
+    WireGraph,
+    WireLayout,
+)
+
+
+def idle_node() -> NodeState:
+    return {
+        "status": "idle",
+        "visits": 0,
+        "queued": 0,
+        "running": 0,
+        "started_s": None,
+        "last_s": None,
+        "total_s": 0.0,
+        "arrived": [],
+        "missing": [],
+        "note": "",
+        "chunks": 0,
+        "stream": "",
+        "wrote": [],
+    }
+
+
+def idle_run() -> RunState:
+    return {
+        "run_id": None,
+        "status": "idle",
+        "started_at": None,
+        "elapsed_s": 0.0,
+        "turns": 0,
+        "reason": "",
+        "message": "",
+        "failed_node": None,
+        "error": None,
+        "result": None,
+    }
+
+
+def empty_snapshot(graph: WireGraph, layout: WireLayout, seq: int = 0) -> Snapshot:
+    """The picture of a graph that hasn't run."""
+    return {
+        "protocol": PROTOCOL_VERSION,
+        "seq": seq,
+        "graph": graph,
+        "layout": layout,
+        "run": idle_run(),
+        "nodes": {node["id"]: idle_node() for node in graph["nodes"]},
+        "edges": {edge["id"]: {"taken": 0, "passed_over": 0} for edge in graph["edges"]},
+    }
+
+
+def reduce(snapshot: Snapshot, event: WireEvent) -> Snapshot:
+    """The snapshot after `event`. Events about nodes or edges that the graph doesn't have change only the clock."""
+    if event["type"] == "run_started":
+        return _run_started(snapshot, event["run_id"], event["started_at"])
+    snapshot = _run(snapshot, elapsed_s=event["at_s"])
+    match event["type"]:
+        case "run_paused":
+            return _run(snapshot, status="paused", reason=event["reason"])
+        case "run_finished":
+            return _run(
+                snapshot,
+                status="finished",
+                reason=event["reason"],
+                message=event["message"],
+                result=event["result"],
+            )
+        case "run_failed":
+            return _run(
+                snapshot,
+                status="failed",
+                reason="failed",
+                message=event["error"]["what"],
+                failed_node=event["node"],
+                error=event["error"],
+            )
+        case "node_queued":
+            return _queued(snapshot, event["node"])
+        case "node_waiting":
+            return _node(snapshot, event["node"], arrived=event["arrived"], missing=event["missing"], ended="idle")
+        case "node_started":
+            return _started(snapshot, event["node"], event["visit"], event["at_s"])
+        case "node_finished":
+            return _finished(snapshot, event["node"], event["duration_s"], event["wrote"])
+        case "node_failed":
+            return _failed(snapshot, event["node"], event["duration_s"], event["what"])
+        case "node_skipped":
+            return _skipped(snapshot, event["node"], event["reason"], event["was_running"])
+        case "edge_taken":
+            return _edge(snapshot, event["edge"], taken=event["count"])
+        case "route_decided":
+            for edge in event["passed_over"]:
+                snapshot = _edge(snapshot, edge, passed_over=1)
+            return snapshot
+        case "join_satisfied":
+            return _node(snapshot, event["node"], arrived=event["arrived"], missing=[])
+        case "join_impossible":
+            return _node(
+                snapshot, event["node"], arrived=event["arrived"], missing=event["missing"], note=event["why"]
+            )
+        case "chunk":
+            return _chunk(snapshot, event["node"], event["text"], event["count"])
+        case _ as never:
+            assert_never(never)
+
+
+def apply_batch(snapshot: Snapshot, first_seq: int, last_seq: int, events: list[WireEvent]) -> Snapshot | None:
+    """The snapshot after a batch; unchanged if the batch is an old one, None if something before it is missing."""
+    if last_seq <= snapshot["seq"]:
+        return snapshot
+    if first_seq != snapshot["seq"] + 1:
+        return None
+    for event in events:
+        snapshot = reduce(snapshot, event)
+    return {**snapshot, "seq": last_seq}
+
+
+def _run_started(snapshot: Snapshot, run_id: str, started_at: float) -> Snapshot:
+    fresh = empty_snapshot(snapshot["graph"], snapshot["layout"], snapshot["seq"])
+    run: RunState = {**fresh["run"], "run_id": run_id, "status": "running", "started_at": started_at}
+    return {**fresh, "run": run}
+
+
+def _run(snapshot: Snapshot, **changes: object) -> Snapshot:
+    return {**snapshot, "run": cast(RunState, {**snapshot["run"], **changes})}
+
+
+def _node(snapshot: Snapshot, name: str, *, ended: NodeStatus | None = None, **changes: object) -> Snapshot:
+    """Change one node and derive its status; `ended` is the status if nothing of it is under way."""
+    old = snapshot["nodes"].get(name)
+    if old is None:
+        return snapshot
+    node = cast(NodeState, {**old, **changes})
+    node["status"] = _status(node, ended or old["status"])
+    return {**snapshot, "nodes": {**snapshot["nodes"], name: node}}
+
+
+def _status(node: NodeState, ended: NodeStatus) -> NodeStatus:
+    if node["running"] > 0:
+        return "running"
+    if node["queued"] > 0:
+        return "queued"
+    if node["missing"]:
+        return "waiting"
+    return "idle" if ended in ("running", "queued", "waiting") else ended
+
+
+def _queued(snapshot: Snapshot, name: str) -> Snapshot:
+    old = snapshot["nodes"].get(name)
+    return snapshot if old is None else _node(snapshot, name, queued=old["queued"] + 1, arrived=[], missing=[])
+
+
+def _started(snapshot: Snapshot, name: str, visit: int, at_s: float) -> Snapshot:
+    old = snapshot["nodes"].get(name)
+    if old is None:
+        return snapshot
+    snapshot = _run(snapshot, turns=snapshot["run"]["turns"] + 1)
+    return _node(
+        snapshot,
+        name,
+        queued=max(0, old["queued"] - 1),
+        running=old["running"] + 1,
+        visits=max(old["visits"], visit),
+        started_s=at_s,
+        stream="" if old["running"] == 0 else old["stream"],
+        chunks=0 if old["running"] == 0 else old["chunks"],
+        note="",
+    )
+
+
+def _finished(snapshot: Snapshot, name: str, duration_s: float, wrote: list[str]) -> Snapshot:
+    old = snapshot["nodes"].get(name)
+    if old is None:
+        return snapshot
+    return _node(
+        snapshot,
+        name,
+        ended="done",
+        running=max(0, old["running"] - 1),
+        last_s=duration_s,
+        total_s=old["total_s"] + duration_s,
+        wrote=wrote,
+    )
+
+
+def _failed(snapshot: Snapshot, name: str, duration_s: float, what: str) -> Snapshot:
+    old = snapshot["nodes"].get(name)
+    if old is None:
+        return snapshot
+    return _node(snapshot, name, ended="failed", running=max(0, old["running"] - 1), last_s=duration_s, note=what)
+
+
+def _skipped(snapshot: Snapshot, name: str, reason: str, was_running: bool) -> Snapshot:
+    old = snapshot["nodes"].get(name)
+    if old is None:
+        return snapshot
+    if was_running:
+        return _node(snapshot, name, ended="skipped", running=max(0, old["running"] - 1), note=reason)
+    return _node(snapshot, name, ended="skipped", queued=max(0, old["queued"] - 1), note=reason)
+
+
+def _chunk(snapshot: Snapshot, name: str, text: str, count: int) -> Snapshot:
+    old = snapshot["nodes"].get(name)
+    if old is None:
+        return snapshot
+    stream = (old["stream"] + text)[-STREAM_TAIL_CHARS:]
+    return _node(snapshot, name, stream=stream, chunks=old["chunks"] + count)
+
+
+def _edge(snapshot: Snapshot, name: str, *, taken: int = 0, passed_over: int = 0) -> Snapshot:
+    old = snapshot["edges"].get(name)
+    if old is None:
+        return snapshot
+    edge: EdgeState = {"taken": old["taken"] + taken, "passed_over": old["passed_over"] + passed_over}
+    return {**snapshot, "edges": {**snapshot["edges"], name: edge}}
