@@ -39,7 +39,7 @@ class CodeExecDockerConfig(Model):
 
     image: str = "python:3-slim"
     auto_remove: bool = True
-    working_dir: str = "/tmp"  # noqa: S108 - a path inside the container
+    working_dir: str = "/tmp"
     tty: bool = True
     detach: bool = True
     mem_limit: str = "4096m"
