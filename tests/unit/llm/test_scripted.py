@@ -146,7 +146,7 @@ def test_recorded_replies_are_found_by_what_the_request_says(tmp_path: Path) -> 
 )
 def test_a_damaged_recording_names_its_line(tmp_path: Path, line: str) -> None:
     script = tmp_path / "replies.jsonl"
-    script.write_text('{"when": [], "reply": "fine"}\n' + line, encoding="utf-8")
+    script.write_text('{"when": [], "reply": "fine"}\n\n' + line, encoding="utf-8")
     with pytest.raises(EvonbError, match="can't be read") as caught:
         recorded(script)
-    assert caught.value.where.endswith("line 2")
+    assert caught.value.where.endswith("line 3")
