@@ -20,7 +20,7 @@ import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import psutil
 from playwright.sync_api import BrowserContext, Locator, Page, Route, sync_playwright
@@ -250,12 +250,11 @@ class Notebook:
     def __init__(self, page: Page, server: LabServer, path: str) -> None:
         self.page, self.server, self.path = page, server, path
 
-    def open(self, *, mode: Literal["reset", "keep"] = "reset") -> None:
-        """Open or reload the notebook; `keep` attaches to the kernel that it had."""
+    def open(self) -> None:
+        """Open or reload the notebook; attaches to the kernel that it has, or starts one."""
         self.page.goto(f"{self.server.url}/lab/workspaces/t/tree/{self.path}?token={self.server.token}&reset")
         self.page.wait_for_selector(".jp-Notebook .jp-CodeCell", timeout=60_000)
-        if mode == "reset":
-            self.page.wait_for_function(_OPEN, timeout=60_000)
+        self.page.wait_for_function(_OPEN, timeout=60_000)
 
     def js(self, body: str, arg: Any = None) -> Any:
         """Run JavaScript with `app`, `panel`, `kernel` and `arg` at hand."""
