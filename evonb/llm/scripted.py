@@ -10,12 +10,13 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from evonb.errors import EvonbError
+from evonb.llm.model import ChunkSink, Messages, putter, text_of
 from evonb.typing import ChatStreamChunk, ChatUsage, LLMChatResponse
 
 __all__ = ["Reply", "ScriptedModel", "recorded"]
@@ -23,16 +24,7 @@ __all__ = ["Reply", "ScriptedModel", "recorded"]
 Reply: TypeAlias = str | LLMChatResponse | BaseException
 """One answer: its text, a whole response (tool calls, reasoning), or an error to raise."""
 
-Messages: TypeAlias = Sequence[Any]
-"""Messages, mappings with `role` and `content`, or plain strings."""
-
 _PIECE = re.compile(r"\s*(?:\w{1,6}|[^\w\s])|\s+")
-
-
-class ChunkWriter(Protocol):
-    """The part of a stream writer that a model needs."""
-
-    def put(self, payload: Any, /) -> None: ...
 
 
 class ScriptedModel:
@@ -75,37 +67,36 @@ class ScriptedModel:
         self.requests: list[list[Any]] = []
 
     async def chat(
-        self, messages: Messages | str, *, stream_writer: ChunkWriter | None = None, **_options: Any
+        self, messages: Messages | str, *, stream_writer: ChunkSink | None = None, **_options: Any
     ) -> LLMChatResponse:
         """Answer, piece by piece into `stream_writer`, and whole in the end.
 
         Args:
             messages: The conversation; a string is one user message.
-            stream_writer: Gets a `ChatStreamChunk` for each token, at the pace of `tokens_per_s`.
+            stream_writer: Gets a `ChatStreamChunk` for each token, at the pace of `tokens_per_s`: an object with
+                `put`, or a function.
             _options: What a real client takes (tools, temperature, ...); a script has no use for them.
 
         Raises:
             EvonbError: The list of replies is used up.
             BaseException: The script's own error, when the reply is one.
         """
-        response = self._answer(messages)
+        response, put = self._answer(messages), putter(stream_writer)
         begun = time.monotonic()
         for due_s, chunk in self._timed(response):
             await asyncio.sleep(max(0.0, begun + due_s - time.monotonic()) if due_s else 0)
-            if stream_writer is not None:
-                stream_writer.put(chunk)
+            put(chunk)
         return response
 
     def chat_sync(
-        self, messages: Messages | str, *, stream_writer: ChunkWriter | None = None, **_options: Any
+        self, messages: Messages | str, *, stream_writer: ChunkSink | None = None, **_options: Any
     ) -> LLMChatResponse:
         """As `chat`, for plain functions: blocks the thread while it writes."""
-        response = self._answer(messages)
+        response, put = self._answer(messages), putter(stream_writer)
         begun = time.monotonic()
         for due_s, chunk in self._timed(response):
             time.sleep(max(0.0, begun + due_s - time.monotonic()))
-            if stream_writer is not None:
-                stream_writer.put(chunk)
+            put(chunk)
         return response
 
     def _answer(self, messages: Messages | str) -> LLMChatResponse:
@@ -196,12 +187,6 @@ def _record(line: str, where: str) -> tuple[list[str], Reply]:
             where=where,
             fix='write {"when": ["a text of the request"], "reply": "the answer"}',
         ) from error
-
-
-def text_of(message: Any) -> str:
-    """The text of a message, of a mapping with `content`, or of anything else."""
-    content = message.get("content") if isinstance(message, Mapping) else getattr(message, "content", message)
-    return content if isinstance(content, str) else str(content)
 
 
 def _pieces(text: str) -> list[str]:
