@@ -33,10 +33,12 @@ first_of() { # the first of these programs that is there
   return 1
 }
 
+version_of() { if command -v "$1" >/dev/null; then "$1" --version 2>&1; else echo "missing"; fi; }
+
 need_python() {
   local python=$1
   "$python" -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null ||
-    missing "evonb needs Python 3.11 or newer; '$python' is $("$python" --version 2>&1 || echo missing)." \
+    missing "evonb needs Python 3.11 or newer; '$python' is $(version_of "$python")." \
             "install a newer Python and name it: make PYTHON=/path/to/python3 ..."
   # Debian's own Python comes without ensurepip.
   "$python" -c 'import ensurepip, venv' 2>/dev/null && return
