@@ -1,0 +1,142 @@
+"""Writes the TypeScript twin of `messages.py`: `python -m evonb.protocol.typescript [--check]`.
+
+Works from the type hints alone, in the order of their declaration, so the same hints give the same text.
+A checkout is needed: the wheel has no TypeScript. `--check` writes nothing and fails when the file has drifted.
+"""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+import json
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from types import ModuleType, NoneType, UnionType
+from typing import Any, Literal, NotRequired, Required, Union, get_args, get_origin, get_type_hints, is_typeddict
+
+from evonb.protocol import messages
+
+TARGET = Path(__file__).parents[2] / "js" / "src" / "protocol" / "generated.ts"
+HEAD = """\
+// Written by `python -m evonb.protocol.typescript` from evonb/protocol/messages.py. Don't edit: change that file.
+"""
+_ATOMS: Mapping[Any, str] = {
+    str: "string",
+    int: "number",
+    float: "number",
+    bool: "boolean",
+    NoneType: "null",
+    Any: "unknown",
+    object: "unknown",
+}
+
+
+def generate(module: ModuleType = messages) -> str:
+    """The TypeScript text for every public constant, alias and TypedDict that `module` declares.
+
+    Raises:
+        TypeError: A hint has no counterpart on the wire, such as `set` or a class that isn't a TypedDict.
+    """
+    names = _alias_names(module)
+    return "\n".join([HEAD, *_declarations(module, names)])
+
+
+def _declarations(module: ModuleType, names: Mapping[Any, str]) -> Iterator[str]:
+    for name, value in _declared(module):
+        if is_typeddict(value):
+            yield _interface(value, names)
+        elif value in names:
+            yield f"export type {name} =\n  | " + "\n  | ".join(_members(value, names)) + ";\n"
+        else:
+            yield f"export const {name} = {json.dumps(value)};\n"
+
+
+def _declared(module: ModuleType) -> Iterator[tuple[str, Any]]:
+    """What the module itself declares, in order: its TypedDicts, its aliases and its plain constants."""
+    for name, value in vars(module).items():
+        if name.startswith("_"):
+            continue
+        own_class = is_typeddict(value) and value.__module__ == module.__name__
+        if own_class or _is_alias(value) or (name.isupper() and isinstance(value, str | int | float)):
+            yield name, value
+
+
+def _is_alias(value: Any) -> bool:
+    return isinstance(value, UnionType) or get_origin(value) in (Literal, Union)
+
+
+def _alias_names(module: ModuleType) -> dict[Any, str]:
+    """Hints that have a name of their own, so that a field says `NodeStatus` and not its eight words."""
+    return {value: name for name, value in _declared(module) if _is_alias(value)}
+
+
+def _interface(cls: type, names: Mapping[Any, str]) -> str:
+    hints = get_type_hints(cls, include_extras=True)
+    fields = "".join(f"  readonly {_field(name, hint, names)};\n" for name, hint in hints.items())
+    return f"{_comment(cls)}export interface {cls.__name__} {{\n{fields}}}\n"
+
+
+def _field(name: str, hint: Any, names: Mapping[Any, str]) -> str:
+    if get_origin(hint) is NotRequired:
+        return f"{name}?: {_type(get_args(hint)[0], names)}"
+    if get_origin(hint) is Required:
+        hint = get_args(hint)[0]
+    return f"{name}: {_type(hint, names)}"
+
+
+def _comment(cls: type) -> str:
+    text = inspect.cleandoc(cls.__doc__ or "")
+    if not text:
+        return ""
+    lines = "\n".join(f" * {line}".rstrip() for line in text.replace("*/", "* /").splitlines())
+    return f"/**\n{lines}\n */\n"
+
+
+def _type(hint: Any, names: Mapping[Any, str]) -> str:
+    if _is_alias(hint):
+        return names.get(hint) or " | ".join(_members(hint, names))
+    if is_typeddict(hint):
+        return str(hint.__name__)
+    if hint in _ATOMS:
+        return _ATOMS[hint]
+    args = get_args(hint)
+    if get_origin(hint) is list:
+        item = _type(args[0], names)
+        return f"readonly ({item})[]" if " " in item else f"readonly {item}[]"
+    if get_origin(hint) is dict and args[0] is str:
+        return f"Readonly<Record<string, {_type(args[1], names)}>>"
+    allowed = "str, int, float, bool, None, list, dict or a TypedDict"
+    raise TypeError(f"{hint!r} has no counterpart on the wire; use {allowed}")
+
+
+def _members(alias: Any, names: Mapping[Any, str]) -> list[str]:
+    if get_origin(alias) is Literal:
+        return [json.dumps(value) for value in get_args(alias)]
+    return [_type(member, names) for member in get_args(alias)]
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Write the file, or with `--check` compare; 1 means that it has drifted."""
+    parser = argparse.ArgumentParser(prog="python -m evonb.protocol.typescript")
+    parser.add_argument("--check", action="store_true", help="write nothing, fail when the file differs")
+    parser.add_argument("--target", type=Path, default=TARGET, help="the file to write or compare")
+    options = parser.parse_args(arguments)
+    text = generate()
+    target: Path = options.target
+    if not options.check:
+        target.write_text(text, encoding="utf-8")
+        return 0
+    if target.is_file() and target.read_text(encoding="utf-8") == text:
+        return 0
+    print(
+        f"{target.name} differs from evonb/protocol/messages.py\n"
+        f"  where: {target}\n"
+        "  fix:   run `python -m evonb.protocol.typescript` and commit the file",
+        file=sys.stderr,
+    )
+    return 1
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

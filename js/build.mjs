@@ -1,0 +1,79 @@
+// Bundles the views into evonb/widgets/static, which is committed so that an install needs no Node.
+//   node build.mjs            write the bundles
+//   node build.mjs --check    write nothing, fail when the committed files differ from the sources
+//   node build.mjs --gallery  write dev/build/gallery.{js,css}, for dev/gallery.html
+import { mkdir, readFile, writeFile } from "node:fs/promises";
+import path from "node:path";
+import { fileURLToPath } from "node:url";
+import { build } from "esbuild";
+
+const HERE = path.dirname(fileURLToPath(import.meta.url));
+const STATIC = path.join(HERE, "..", "evonb", "widgets", "static");
+const GALLERY = path.join(HERE, "dev", "build");
+const LIMIT_BYTES = 150_000; // every widget instance carries its bundle in the notebook
+
+const VIEWS = { graph: "src/widgets/graph.ts" };
+const STYLES = { graph: "src/styles/graph.css" };
+
+/** Bundles `entries` in memory and returns [file name, contents] in a fixed order. */
+async function bundle(entries, extra) {
+  const result = await build({
+    absWorkingDir: HERE,
+    entryPoints: Object.entries(entries).map(([out, source]) => ({ in: source, out })),
+    outdir: STATIC,
+    bundle: true,
+    write: false,
+    minify: true,
+    format: "esm",
+    target: ["es2022", "chrome110", "firefox115", "safari16.4"],
+    charset: "utf8",
+    legalComments: "none",
+    ...extra,
+  });
+  const files = result.outputFiles.map((file) => [path.basename(file.path), file.text]);
+  return files.sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
+async function save(folder, files) {
+  await mkdir(folder, { recursive: true });
+  for (const [name, text] of files) await writeFile(path.join(folder, name), text);
+}
+
+async function differing(files) {
+  const found = [];
+  for (const [name, text] of files) {
+    const committed = await readFile(path.join(STATIC, name), "utf8").catch(() => "");
+    if (committed !== text) found.push(name);
+  }
+  return found;
+}
+
+function report(files) {
+  const sizes = files.map(([name, text]) => [name, Buffer.byteLength(text)]);
+  for (const [name, bytes] of sizes) console.log(`${name.padEnd(12)} ${(bytes / 1000).toFixed(1)} kB`);
+  const total = sizes.reduce((sum, [, bytes]) => sum + bytes, 0);
+  if (total < LIMIT_BYTES) return true;
+  console.error(`The bundle has ${total} bytes, allowed are ${LIMIT_BYTES}\n  fix:   leave something out`);
+  return false;
+}
+
+async function main(flags) {
+  if (flags.includes("--gallery")) {
+    const gallery = { gallery: "dev/gallery.ts" };
+    await save(GALLERY, [...(await bundle(gallery, { loader: { ".json": "json" } })), ...(await bundle(STYLES))]);
+    return 0;
+  }
+  const files = [...(await bundle(VIEWS)), ...(await bundle(STYLES))];
+  const small = report(files);
+  if (!flags.includes("--check")) {
+    await save(STATIC, files);
+    return small ? 0 : 1;
+  }
+  const stale = await differing(files);
+  if (stale.length > 0) {
+    console.error(`Committed bundle differs from its sources: ${stale.join(", ")}\n  fix:   npm run build, and commit`);
+  }
+  return stale.length === 0 && small ? 0 : 1;
+}
+
+process.exitCode = await main(process.argv.slice(2));

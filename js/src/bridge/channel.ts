@@ -1,0 +1,91 @@
+/**
+ * The wire to the kernel: commands go out with a request id and come back as a promise, everything else that arrives
+ * is handed on. A command that nobody answers ends in words, so a button never just does nothing.
+ */
+
+import type {
+  Command,
+  EventsMessage,
+  KernelMessage,
+  NodeDetails,
+  ReplyError,
+  Snapshot,
+  SnapshotMessage,
+} from "../protocol/generated.ts";
+
+/** What is used of an anywidget model; small, so that the gallery and the tests can stand in for it. */
+export interface Model {
+  get(name: string): unknown;
+  on(name: string, callback: (message: unknown) => void): void;
+  off(name: string, callback: (message: unknown) => void): void;
+  send(content: Command): void;
+}
+
+export type CommandBody = Command extends infer C ? (C extends Command ? Omit<C, "request_id"> : never) : never;
+export type Answer = Snapshot | NodeDetails | null;
+export type Reply = { readonly ok: true; readonly result: Answer } | { readonly ok: false; readonly error: ReplyError };
+
+export const TIMEOUT_MS = 5000;
+
+const NO_ANSWER: ReplyError = {
+  what: `The kernel didn't answer within ${TIMEOUT_MS / 1000} s`,
+  where: "",
+  fix: "It may be busy in a cell: wait until that cell has finished. If the kernel was restarted, run the cell again.",
+};
+
+export class Channel {
+  private readonly pending = new Map<string, (reply: Reply) => void>();
+  private count = 0;
+  private readonly prefix = Math.random().toString(36).slice(2, 8);
+
+  constructor(
+    private readonly model: Model,
+    private readonly onMessage: (message: EventsMessage | SnapshotMessage) => void,
+    private readonly signal: AbortSignal,
+  ) {
+    const receive = (message: unknown) => this.receive(message);
+    model.on("msg:custom", receive);
+    signal.addEventListener("abort", () => model.off("msg:custom", receive), { once: true });
+  }
+
+  /** Sends a command. Resolves, never rejects: with the kernel's reply, or with the words for a silent kernel. */
+  request(command: CommandBody, timeoutMs = TIMEOUT_MS): Promise<Reply> {
+    const requestId = `${this.prefix}-${++this.count}`;
+    return new Promise((resolve) => {
+      const settle = (reply: Reply) => {
+        clearTimeout(timer);
+        this.pending.delete(requestId);
+        resolve(reply);
+      };
+      const timer = setTimeout(() => settle({ ok: false, error: NO_ANSWER }), timeoutMs);
+      this.signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
+      this.pending.set(requestId, settle);
+      this.send({ ...command, request_id: requestId }, settle);
+    });
+  }
+
+  private send(command: Command, settle: (reply: Reply) => void): void {
+    try {
+      this.model.send(command);
+    } catch (error) {
+      settle({ ok: false, error: { ...NO_ANSWER, what: `The command could not be sent: ${String(error)}` } });
+    }
+  }
+
+  private receive(message: unknown): void {
+    if (!isKernelMessage(message)) return;
+    if (message.type !== "reply") this.onMessage(message);
+    else this.pending.get(message.request_id)?.(message);
+  }
+}
+
+/** Any client can send to a widget, so the tag is looked at before the rest is believed. */
+function isKernelMessage(message: unknown): message is KernelMessage {
+  const type = typeof message === "object" && message !== null && "type" in message ? message.type : null;
+  return type === "events" || type === "snapshot" || type === "reply";
+}
+
+/** A snapshot that this view can draw; a trait that isn't set yet is an empty object. */
+export function isSnapshot(value: unknown): value is Snapshot {
+  return typeof value === "object" && value !== null && "protocol" in value && "graph" in value && "layout" in value;
+}

@@ -1,0 +1,93 @@
+/**
+ * One widget model, whatever the number of its views: its store, its channel, and whether a kernel answers.
+ * Made in `initialize`, ended by its signal.
+ */
+
+import { emptySnapshot } from "../core/blank.ts";
+import { Store } from "../core/store.ts";
+import { PROTOCOL_VERSION, type Snapshot } from "../protocol/generated.ts";
+import { Channel, isSnapshot, type Model } from "./channel.ts";
+
+const NOTHING = emptySnapshot(
+  { name: "", nodes: [], edges: [], findings: [] },
+  { width: 0, height: 0, boxes: {}, routes: {} },
+  -1,
+);
+
+export type Liveness = "unknown" | "live" | "saved";
+
+export class Session {
+  readonly store: Store;
+  readonly channel: Channel;
+  private state: Liveness = "unknown";
+  private readonly watchers = new Set<() => void>();
+
+  constructor(
+    private readonly model: Model,
+    readonly signal: AbortSignal,
+  ) {
+    this.store = new Store(this.trait() ?? NOTHING, () => void this.resync());
+    this.channel = new Channel(
+      model,
+      (message) => {
+        this.setLiveness("live");
+        if (message.type === "events") this.store.receive(message);
+        else this.store.replace(message.snapshot);
+      },
+      signal,
+    );
+    this.listen("change:snapshot", () => this.takeTrait());
+    this.listen("comm:close", () => this.setLiveness("saved"));
+    void this.resync();
+  }
+
+  get liveness(): Liveness {
+    return this.state;
+  }
+
+  /** Set when the notebook was saved by another version of evonb, whose data this view can't read. */
+  get foreignProtocol(): number | null {
+    const { protocol } = this.store.snapshot;
+    return protocol === PROTOCOL_VERSION ? null : protocol;
+  }
+
+  onLiveness(watcher: () => void, signal: AbortSignal): void {
+    this.watchers.add(watcher);
+    signal.addEventListener("abort", () => this.watchers.delete(watcher), { once: true });
+  }
+
+  /** Asks the kernel for the whole; also the way to learn whether there is a kernel. */
+  private async resync(): Promise<void> {
+    const reply = await this.channel.request({ type: "resync" });
+    if (reply.ok) this.setLiveness("live");
+    else if (this.state === "unknown" && !this.kernelIsBusy()) this.setLiveness("saved");
+    this.store.resynced(reply.ok && isSnapshot(reply.result) ? reply.result : null);
+  }
+
+  /** Jupyter's manager knows its kernel; other hosts have no such thing, and a silent kernel then counts as gone. */
+  private kernelIsBusy(): boolean {
+    const { widget_manager: manager } = this.model as { widget_manager?: { kernel?: { status?: unknown } } };
+    return manager?.kernel?.status === "busy";
+  }
+
+  private takeTrait(): void {
+    const snapshot = this.trait();
+    if (snapshot !== null) this.store.offer(snapshot);
+  }
+
+  private trait(): Snapshot | null {
+    const value = this.model.get("snapshot");
+    return isSnapshot(value) ? value : null;
+  }
+
+  private setLiveness(state: Liveness): void {
+    if (state === this.state) return;
+    this.state = state;
+    for (const watcher of [...this.watchers]) watcher();
+  }
+
+  private listen(name: string, callback: () => void): void {
+    this.model.on(name, callback);
+    this.signal.addEventListener("abort", () => this.model.off(name, callback), { once: true });
+  }
+}

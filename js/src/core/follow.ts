@@ -1,0 +1,25 @@
+/** Which node matters now, and what the live clocks show. Pure. */
+
+import type { Snapshot } from "../protocol/generated.ts";
+import { lookUp } from "./record.ts";
+
+/** The node to look at: what failed, else what started last of those at work. */
+export function nodeOfInterest(snapshot: Snapshot): string | null {
+  const { run } = snapshot;
+  if (run.status === "failed") return run.failed_node;
+  let found: string | null = null;
+  let latest = Number.NEGATIVE_INFINITY;
+  for (const [id, state] of Object.entries(snapshot.nodes)) {
+    if (state.status !== "running" && state.status !== "paused") continue;
+    const started = state.started_s ?? 0;
+    if (started > latest) [found, latest] = [id, started];
+  }
+  return found;
+}
+
+/** How long a node's visit has been going on; null if it isn't at work, or nobody knows what time it is. */
+export function runningSeconds(snapshot: Snapshot, id: string, elapsedS: number | null): number | null {
+  const state = lookUp(snapshot.nodes, id);
+  if (elapsedS === null || state === undefined || state.status !== "running" || state.started_s === null) return null;
+  return Math.max(0, elapsedS - state.started_s);
+}

@@ -1,0 +1,106 @@
+/** The words of the view: statuses, the header's sentence, what a node is called aloud. Pure. */
+
+import type { NodeState, NodeStatus, Snapshot, WireNode } from "../protocol/generated.ts";
+import { formatDuration, listWords, ordinal, plural } from "./format.ts";
+import { type GraphIndex, nameOf } from "./index_graph.ts";
+
+export const STATUS_WORDS: Readonly<Record<NodeStatus, string>> = {
+  idle: "not yet",
+  queued: "queued",
+  waiting: "waits at a join",
+  running: "running",
+  done: "done",
+  failed: "failed",
+  skipped: "skipped",
+  paused: "stopped before",
+};
+
+export interface Chip {
+  readonly look: NodeStatus;
+  readonly word: string;
+}
+
+/** The chip of the header; a view that no kernel answers says so. */
+export function chipOf(snapshot: Snapshot, saved: boolean): Chip {
+  if (saved) return { look: "idle", word: "Saved view" };
+  switch (snapshot.run.status) {
+    case "idle":
+      return { look: "idle", word: "Idle" };
+    case "running":
+      return { look: "running", word: "Running" };
+    case "paused":
+      return { look: "paused", word: "Paused" };
+    case "finished":
+      return snapshot.run.reason === "completed"
+        ? { look: "done", word: "Done" }
+        : { look: "waiting", word: "Stopped" };
+    case "failed":
+      return { look: "failed", word: "Failed" };
+  }
+}
+
+/** What the header says beside the chip. */
+export function headline(snapshot: Snapshot, index: GraphIndex, elapsedS: number): string {
+  const { run } = snapshot;
+  const time = formatDuration(elapsedS);
+  switch (run.status) {
+    case "idle":
+      return `Run it with await ${callableName(snapshot.graph.name)}.run({…})`;
+    case "running":
+      return [round(snapshot), time, atWork(snapshot)].filter(Boolean).join(" · ");
+    case "paused":
+      return [run.reason, time].filter(Boolean).join(" · ");
+    case "finished":
+      return [run.reason === "completed" ? plural(run.turns, "step") : run.message, time].filter(Boolean).join(" · ");
+    case "failed": {
+      const node = run.failed_node === null ? "" : `at ${nameOf(index, run.failed_node)}, `;
+      return `${node}step ${run.turns} · ${time}`;
+    }
+  }
+}
+
+function callableName(name: string): string {
+  return /^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) ? name : "graph";
+}
+
+/** A loop's rounds, told by the node visited most. */
+function round(snapshot: Snapshot): string {
+  let most = 0;
+  for (const state of Object.values(snapshot.nodes)) most = Math.max(most, state.visits);
+  return most > 1 ? `round ${most}` : "";
+}
+
+function atWork(snapshot: Snapshot): string {
+  const busy = Object.values(snapshot.nodes).filter((state) => state.status === "running").length;
+  return `${busy} of ${plural(snapshot.graph.nodes.length, "node")} at work`;
+}
+
+/** A node in one spoken sentence, also its tooltip. */
+export function sayNode(node: WireNode, state: NodeState | undefined, time: string, index: GraphIndex): string {
+  const status = state === undefined ? "idle" : state.status;
+  const parts = [node.name, status === "idle" ? "not run yet" : STATUS_WORDS[status]];
+  if (status === "waiting" && state !== undefined) parts.push(`${arrivedWords(state)}, ${missingWords(state, index)}`);
+  else if (time !== "") parts.push(time.replaceAll("\u00a0", " "));
+  if (state !== undefined && state.visits > 1) parts.push(`${ordinal(state.visits)} visit`);
+  return parts.join(", ");
+}
+
+/** "2 of 3 arrived" */
+export function arrivedWords(state: NodeState): string {
+  return `${state.arrived.length} of ${state.arrived.length + state.missing.length} arrived`;
+}
+
+/** "waits for search_web" */
+export function missingWords(state: NodeState, index: GraphIndex): string {
+  const names = state.missing.map((id) => nameOf(index, id));
+  return `waits for ${listWords(names.length > 3 ? [...names.slice(0, 2), `${names.length - 2} more`] : names)}`;
+}
+
+/** What stands at a node's right end: its time, or how many have arrived. `runningS` is the time of the visit under way. */
+export function timeOf(state: NodeState | undefined, runningS: number | null): string {
+  if (state === undefined) return "";
+  if (state.status === "waiting") return `${state.arrived.length} / ${state.arrived.length + state.missing.length}`;
+  if (state.status === "running") return runningS === null ? "" : formatDuration(runningS);
+  if (state.status === "queued" || state.last_s === null) return "";
+  return formatDuration(state.last_s);
+}

@@ -1,0 +1,92 @@
+/** One node opened: what it is, what it was given, what it returned. Drawn at once from what the view knows, and filled
+ * when the kernel has answered; without a kernel it says what it can't know. */
+
+import type { Reply } from "../bridge/channel.ts";
+import { formatDuration, listWords, plural } from "../core/format.ts";
+import { STATUS_WORDS } from "../core/words.ts";
+import type { NodeDetails, NodeState, WireNode } from "../protocol/generated.ts";
+import { html } from "../view/dom.ts";
+import { stateIcon } from "../view/glyph.ts";
+import { iconButton } from "../view/icon_button.ts";
+import { nothing, textRows } from "./values.ts";
+
+export class DetailsCard {
+  readonly element: HTMLElement;
+  private readonly facts = html("p", { class: "facts dim" });
+  private readonly sign = html("span");
+  private readonly live = html("div", { class: "sections" });
+  private readonly asked = html("div", { class: "sections" });
+
+  constructor(
+    readonly node: WireNode,
+    close: () => void,
+    signal: AbortSignal,
+  ) {
+    const button = iconButton("close", "Close", "Esc");
+    button.addEventListener("click", close, { signal });
+    const title = html("h3", { class: "cut", title: node.name }, node.name);
+    this.element = html(
+      "section",
+      { class: "card details", "aria-label": `Node ${node.name}`, tabindex: -1 },
+      html("header", {}, this.sign, title, button),
+      this.facts,
+      node.doc === "" ? null : html("p", { class: "doc" }, node.doc),
+      this.live,
+      this.asked,
+    );
+    this.asked.append(nothing("Asking the kernel for source, input and delta…"));
+  }
+
+  /** What the snapshot knows; called again whenever the node's state changes. */
+  update(state: NodeState | undefined): void {
+    const status = state?.status ?? "idle";
+    this.sign.className = `${status} ink`;
+    this.sign.replaceChildren(stateIcon(status));
+    this.facts.textContent = facts(this.node, state);
+    const stream = state?.stream ?? "";
+    this.live.replaceChildren(...(stream === "" ? [] : section("Streamed", block(stream))));
+    if (state !== undefined && state.note !== "" && status !== "running") this.live.prepend(html("p", {}, state.note));
+  }
+
+  /** The kernel's answer, or the words for its silence. */
+  answer(reply: Reply): void {
+    if (!reply.ok) {
+      const { what, fix } = reply.error;
+      this.asked.replaceChildren(nothing(`Source, input and delta are not known: ${what}.`), nothing(fix));
+    } else if (isDetails(reply.result)) this.asked.replaceChildren(...this.sections(reply.result));
+  }
+
+  private sections(details: NodeDetails): HTMLElement[] {
+    return [
+      ...section("Last input", values(details.last_input, "It hasn't been handed anything yet.")),
+      ...section("Last delta", values(details.last_delta, "It hasn't returned anything yet.")),
+      ...section("Source", details.source === "" ? nothing("Python doesn't know its source.") : block(details.source)),
+    ];
+  }
+}
+
+function facts(node: WireNode, state: NodeState | undefined): string {
+  const parts = [state === undefined ? "" : STATUS_WORDS[state.status]];
+  if (state !== undefined && state.visits > 0) parts.push(plural(state.visits, "visit"));
+  if (state !== undefined && state.total_s > 0) parts.push(`${formatDuration(state.total_s)} in all`);
+  if (state !== undefined && state.wrote.length > 0) parts.push(`wrote ${listWords(state.wrote)}`);
+  if (node.join === "all") parts.push("waits for all its inputs");
+  parts.push(node.location);
+  return parts.filter((part) => part !== "").join(" · ");
+}
+
+function section(title: string, ...content: HTMLElement[]): HTMLElement[] {
+  return [html("h4", {}, title), ...content];
+}
+
+function values(record: Readonly<Record<string, string>> | null, empty: string): HTMLElement {
+  return record === null ? nothing(empty) : textRows(record);
+}
+
+function block(text: string): HTMLElement {
+  return html("pre", { class: "mono", tabindex: 0 }, text);
+}
+
+function isDetails(value: unknown): value is NodeDetails {
+  return typeof value === "object" && value !== null && "last_input" in value;
+}

@@ -1,0 +1,43 @@
+/** Rows of state keys and their values: one line each, the whole on demand. */
+
+import type { Preview } from "../protocol/generated.ts";
+import { html } from "../view/dom.ts";
+
+const ONE_LINE_CHARS = 80;
+
+/** Previews of a whole state. */
+export function previewRows(values: Readonly<Record<string, Preview>>): HTMLElement {
+  const rows = Object.entries(values).map(([key, value]) => {
+    const text = value.cut && !value.text.endsWith("…") ? `${value.text}…` : value.text;
+    return row(key, html("span", { class: "value cut", title: `${value.kind}\n${value.text}` }, text));
+  });
+  return rows.length === 0 ? nothing("The state is empty.") : html("dl", { class: "values" }, ...rows.flat());
+}
+
+/** Whole values, folded where they are long. */
+export function textRows(values: Readonly<Record<string, string>>): HTMLElement {
+  const rows = Object.entries(values).map(([key, text]) => row(key, isLong(text) ? folded(text) : oneLine(text)));
+  return rows.length === 0 ? nothing("Nothing.") : html("dl", { class: "values" }, ...rows.flat());
+}
+
+export function nothing(words: string): HTMLElement {
+  return html("p", { class: "dim nothing" }, words);
+}
+
+function row(key: string, value: HTMLElement): HTMLElement[] {
+  return [html("dt", { class: "mono cut", title: key }, key), html("dd", {}, value)];
+}
+
+function oneLine(text: string): HTMLElement {
+  return html("span", { class: "value" }, text);
+}
+
+function folded(text: string): HTMLElement {
+  const first = text.split("\n", 1)[0] ?? "";
+  const summary = html("summary", { class: "cut" }, `${first.slice(0, ONE_LINE_CHARS)}…`);
+  return html("details", { class: "fold" }, summary, html("pre", { class: "mono", tabindex: 0 }, text));
+}
+
+function isLong(text: string): boolean {
+  return text.length > ONE_LINE_CHARS || text.includes("\n");
+}

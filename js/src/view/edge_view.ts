@@ -1,0 +1,82 @@
+/** One edge of the picture with its label: plain until a run takes it, faint once its router chose another. */
+
+import { headPath, linePath } from "../core/path.ts";
+import { cut } from "../core/text.ts";
+import type { EdgeState, WireEdge, WireRoute } from "../protocol/generated.ts";
+import { classes, setAttribute, setText, svg } from "./dom.ts";
+import { GEOMETRY } from "./glyph.ts";
+
+const LABEL_LETTERS = GEOMETRY.node.name_letters;
+
+export class EdgeView {
+  readonly element: SVGGElement;
+  /** Drawn above the nodes, so it isn't a child of `element`; null for an edge without one. */
+  readonly label: SVGTextElement | null;
+  private readonly title = svg("title");
+  private readonly line: string;
+
+  constructor(
+    private readonly edge: WireEdge,
+    route: WireRoute,
+    private readonly ends: string,
+    /** The end whose special node isn't drawn: it gets a small ring instead. */
+    mark: "source" | "target" | null = null,
+  ) {
+    this.line = linePath(route.points);
+    this.element = svg(
+      "g",
+      { "data-edge": edge.id },
+      this.title,
+      svg("path", { class: "line", d: this.line }),
+      svg("path", { class: "head", d: headPath(route.points) }),
+      svg("path", { class: "hit", d: this.line, "stroke-width": GEOMETRY.edge.hit_width }),
+    );
+    if (mark !== null) this.element.append(endMark(route, mark));
+    this.label = this.labelAt(route);
+  }
+
+  update(state: EdgeState | undefined): void {
+    const taken = state?.taken ?? 0;
+    const off = taken === 0 && (state?.passed_over ?? 0) > 0;
+    const look = taken > 0 ? "taken" : off && "off";
+    const pulsing = this.element.classList.contains("pulse");
+    setAttribute(
+      this.element,
+      "class",
+      classes("edge", this.edge.kind === "conditional" && "cond", look, pulsing && "pulse"),
+    );
+    if (this.label !== null) setAttribute(this.label, "class", classes("label", look));
+    setText(this.title, this.say(taken, off));
+  }
+
+  /** A comet from the source to the target; taken away again by who started it. */
+  pulse(): SVGElement[] {
+    const comet = (part: string) => svg("path", { class: `comet ${part}`, pathLength: 100, d: this.line });
+    const parts = [comet("tail"), comet("dot")];
+    this.element.classList.add("pulse");
+    this.element.append(...parts);
+    return parts;
+  }
+
+  endPulse(parts: readonly SVGElement[]): void {
+    for (const part of parts) part.remove();
+    if (this.element.querySelector(".comet") === null) this.element.classList.remove("pulse");
+  }
+
+  private labelAt(route: WireRoute): SVGTextElement | null {
+    if (this.edge.label === "" || route.label === null) return null;
+    const { x, y, w, h } = route.label;
+    return svg("text", { x: x + w / 2, y: y + h / 2 + GEOMETRY.edge.label_dy }, cut(this.edge.label, LABEL_LETTERS));
+  }
+
+  private say(taken: number, off: boolean): string {
+    const label = this.edge.label === "" ? "" : `, ${this.edge.label}`;
+    const crossed = taken === 1 ? ", taken once" : taken > 1 ? `, taken ${taken} times` : "";
+    return `${this.ends}${label}${crossed}${off ? ", not chosen" : ""}`;
+  }
+}
+
+function endMark(route: WireRoute, end: "source" | "target"): SVGElement {
+  const [x = 0, y = 0] = (end === "source" ? route.points[0] : route.points.at(-1)) ?? [];
+  return svg("circle", { class: "endmark", cx: x, cy: y, r: GEOMETRY.endmark.radius });
+}

@@ -1,0 +1,111 @@
+/**
+ * Words beside nodes. At a size that can be read: who has arrived at a join and whom it waits for. At smaller sizes: a
+ * label of fixed size for each node that matters now, so that a big graph still says what runs and what broke.
+ */
+
+import { overlaps } from "../core/camera.ts";
+import type { GraphIndex } from "../core/index_graph.ts";
+import { nameOf } from "../core/index_graph.ts";
+import { lookUp } from "../core/record.ts";
+import { cut } from "../core/text.ts";
+import { arrivedWords, missingWords } from "../core/words.ts";
+import type { NodeState, NodeStatus, Snapshot, WireBox, WireLayout } from "../protocol/generated.ts";
+import { svg } from "./dom.ts";
+
+const TOLD: readonly NodeStatus[] = ["failed", "paused", "running", "waiting"];
+const MOST_TAGS = 40;
+const NOTE = { beside: 12, letter: 6.4, high: 30 } as const;
+
+/** Notes of waiting joins, drawn into a layer that scales with the picture. */
+export class WaitingNotes {
+  readonly element = svg("g", { class: "notes" });
+  private drawn = new Map<string, { state: NodeState; element: SVGGElement }>();
+
+  constructor(
+    private readonly index: GraphIndex,
+    private readonly layout: WireLayout,
+  ) {}
+
+  update(snapshot: Snapshot): void {
+    for (const node of this.index.graph.nodes) {
+      if (node.join !== "all") continue;
+      const state = lookUp(snapshot.nodes, node.id);
+      const known = this.drawn.get(node.id);
+      if (known?.state === state) continue;
+      known?.element.remove();
+      this.drawn.delete(node.id);
+      if (state?.status === "waiting") this.draw(node.id, state);
+    }
+  }
+
+  private draw(id: string, state: NodeState): void {
+    const box = lookUp(this.layout.boxes, id);
+    if (box === undefined) return;
+    const lines = [arrivedWords(state), missingWords(state, this.index)];
+    const width = Math.max(...lines.map((line) => line.length)) * NOTE.letter;
+    const spot = this.freeSpot(id, box, width);
+    if (spot === null) return;
+    const text = (className: string, line: string, y: number) =>
+      svg("text", { class: className, x: spot.x, y, "text-anchor": spot.anchor }, line);
+    const middle = box.y + box.h / 2;
+    const element = svg(
+      "g",
+      { class: "waiting" },
+      text("aside", lines[0] ?? "", middle - 3),
+      text("aside more", lines[1] ?? "", middle + 12),
+    );
+    this.element.append(element);
+    this.drawn.set(id, { state, element });
+  }
+
+  /** Right of the node, else left, wherever no node and no label stands; null if there is no such place. */
+  private freeSpot(id: string, box: WireBox, width: number): { x: number; anchor: "start" | "end" } | null {
+    const y = box.y + box.h / 2 - NOTE.high / 2;
+    const right = { x: box.x + box.w + NOTE.beside, y, w: width, h: NOTE.high };
+    if (this.isFree(id, right)) return { x: right.x, anchor: "start" };
+    const left = { ...right, x: box.x - NOTE.beside - width };
+    return this.isFree(id, left) ? { x: box.x - NOTE.beside, anchor: "end" } : null;
+  }
+
+  private isFree(id: string, spot: WireBox): boolean {
+    const boxes = Object.entries(this.layout.boxes).filter(([other]) => other !== id && !this.index.groups.has(other));
+    const labels = Object.values(this.layout.routes).map((route) => route.label);
+    return (
+      boxes.every(([, box]) => !overlaps(spot, box)) &&
+      labels.every((label) => label === null || !overlaps(spot, label))
+    );
+  }
+}
+
+/** Labels of fixed size for a layer that doesn't scale. */
+export class Tags {
+  readonly element = svg("g", { class: "tags" });
+
+  constructor(
+    private readonly index: GraphIndex,
+    private readonly layout: WireLayout,
+    private readonly screenBox: (box: WireBox) => WireBox,
+  ) {}
+
+  /** Draws all of them anew: there are few, and they move with every pan. */
+  update(snapshot: Snapshot, wanted: boolean): void {
+    this.element.replaceChildren(...(wanted ? this.tags(snapshot) : []));
+  }
+
+  private tags(snapshot: Snapshot): SVGTextElement[] {
+    return this.index.graph.nodes
+      .map((node) => ({ id: node.id, status: lookUp(snapshot.nodes, node.id)?.status ?? "idle" }))
+      .filter(({ status }) => TOLD.includes(status))
+      .sort((a, b) => TOLD.indexOf(a.status) - TOLD.indexOf(b.status))
+      .slice(0, MOST_TAGS)
+      .flatMap(({ id, status }) => this.tag(id, status) ?? []);
+  }
+
+  private tag(id: string, status: NodeStatus): SVGTextElement | null {
+    const box = lookUp(this.layout.boxes, id);
+    if (box === undefined) return null;
+    const at = this.screenBox(box);
+    const spot = { class: `tag ${status}`, x: at.x + at.w + 5, y: at.y + at.h / 2 + 4 };
+    return svg("text", spot, cut(nameOf(this.index, id), 34));
+  }
+}

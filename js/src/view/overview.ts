@@ -1,0 +1,60 @@
+/** The whole graph in the corner, shown while the canvas doesn't: one path for each state, and the part in view. */
+
+import { lookUp } from "../core/record.ts";
+import type { NodeStatus, Snapshot, WireLayout } from "../protocol/generated.ts";
+import { html, setAttribute, svg } from "./dom.ts";
+import type { Stage } from "./stage.ts";
+
+const SIZE = { w: 132, h: 112 } as const;
+const ORDER: readonly NodeStatus[] = ["idle", "skipped", "done", "queued", "waiting", "paused", "running", "failed"];
+
+export class Overview {
+  readonly element: HTMLElement;
+  private readonly paths = new Map(ORDER.map((status) => [status, svg("path", { class: status })] as const));
+  private readonly seen = svg("rect", { class: "seen" });
+  private readonly canvas: SVGSVGElement;
+  private readonly scale: number;
+
+  constructor(
+    private readonly stage: Stage,
+    private readonly layout: WireLayout,
+    private readonly groups: ReadonlySet<string>,
+    signal: AbortSignal,
+  ) {
+    const w = Math.max(1, layout.width);
+    const h = Math.max(1, layout.height);
+    this.scale = Math.min(SIZE.w / w, SIZE.h / h);
+    this.canvas = svg("svg", { viewBox: `0 0 ${w} ${h}`, width: w * this.scale, height: h * this.scale });
+    this.canvas.append(...this.paths.values(), this.seen);
+    this.element = html("div", { class: "overview", "aria-hidden": "true" }, this.canvas);
+    this.canvas.addEventListener("pointerdown", (event) => this.jump(event), { signal });
+    this.canvas.addEventListener("pointermove", (event) => event.buttons === 1 && this.jump(event), { signal });
+  }
+
+  update(snapshot: Snapshot): void {
+    const shapes = new Map<NodeStatus, string>();
+    for (const [id, box] of Object.entries(this.layout.boxes)) {
+      if (this.groups.has(id)) continue;
+      const status = lookUp(snapshot.nodes, id)?.status ?? "idle";
+      shapes.set(status, `${shapes.get(status) ?? ""}M${box.x} ${box.y}h${box.w}v${box.h}h${-box.w}Z`);
+    }
+    for (const [status, path] of this.paths) setAttribute(path, "d", shapes.get(status) ?? "");
+  }
+
+  place(): void {
+    const all = this.stage.showsAll();
+    this.element.hidden = all;
+    if (all) return;
+    const { x, y, w, h } = this.stage.visible(0);
+    for (const [name, value] of Object.entries({ x, y, width: w, height: h })) setAttribute(this.seen, name, value);
+    setAttribute(this.seen, "stroke-width", 1.5 / this.scale);
+  }
+
+  private jump(event: PointerEvent): void {
+    const at = this.canvas.getBoundingClientRect();
+    const { camera, view } = this.stage;
+    const x = (event.clientX - at.left) / this.scale;
+    const y = (event.clientY - at.top) / this.scale;
+    this.stage.moveTo(view.w / 2 - x * camera.scale, view.h / 2 - y * camera.scale);
+  }
+}

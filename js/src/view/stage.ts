@@ -1,0 +1,209 @@
+/**
+ * The canvas behind the picture: camera, drag, zoom, size. Wheel without Ctrl or Cmd belongs to the notebook, which
+ * scrolls. A touch of the user's own holds automatic moves back for a while.
+ */
+
+import {
+  type Camera,
+  centred,
+  fitScale,
+  kept,
+  MARGIN,
+  panned,
+  READABLE_SCALE,
+  revealing,
+  type Size,
+  toScreen,
+  visibleBox,
+  zoomAbout,
+} from "../core/camera.ts";
+import type { WireBox, WireLayout } from "../protocol/generated.ts";
+import { html, setAttribute, svg } from "./dom.ts";
+
+export const TOUCH_REST_MS = 3000;
+const STRIP = 236; // room for callouts at the right, where there is some
+const HEIGHT = { least: 200, most: 720 } as const;
+const DRAG_STARTS_AFTER = 4;
+
+export class Stage {
+  readonly element: HTMLDivElement;
+  readonly svg: SVGSVGElement;
+  /** Moves and scales with the picture. */
+  readonly world = svg("g", { class: "world" });
+  /** Stays in screen pixels; above the picture. */
+  readonly overlay = svg("g", { class: "overlay" });
+  /** Stays in screen pixels; below the picture. */
+  readonly underlay = svg("g", { class: "underlay" });
+  camera: Camera = { scale: 1, x: 0, y: 0 };
+  view: Size = { w: 0, h: 0 };
+  private content: Size = { w: 1, h: 1 };
+  private touchedAtMs = Number.NEGATIVE_INFINITY;
+  private fitted = true;
+  private readonly watchers: (() => void)[] = [];
+
+  /**
+   * @param panelWidth What a panel beside the stage takes when it opens; the picture keeps clear of it where it can, so
+   *   that opening one moves nothing.
+   */
+  constructor(
+    private readonly panelWidth: number,
+    private readonly signal: AbortSignal,
+  ) {
+    this.svg = svg("svg", { class: "graph", role: "group" }, this.underlay, this.world, this.overlay);
+    this.element = html("div", { class: "stage" }, this.svg);
+    this.listen();
+    const observer = new ResizeObserver(() => this.resized());
+    observer.observe(this.element);
+    signal.addEventListener("abort", () => observer.disconnect(), { once: true });
+  }
+
+  onCamera(watcher: () => void): void {
+    this.watchers.push(watcher);
+  }
+
+  /** Takes a new picture of this size; the view's height is set once by it, so a run never changes it. */
+  setContent(content: Size): void {
+    this.content = content;
+    this.fitted = true;
+    this.resized();
+  }
+
+  /** The widest the graph can stand beside a panel of `panelW` and still be read. */
+  hasRoomBeside(panelW: number, width: number): boolean {
+    return width - panelW >= this.content.w * READABLE_SCALE + 40;
+  }
+
+  fit(): void {
+    this.fitted = true;
+    this.move(centred(this.content, this.view, fitScale(this.content, this.view), this.strip(1)));
+  }
+
+  zoom(factor: number, x = this.view.w / 2, y = this.view.h / 2): void {
+    this.touch();
+    this.move(zoomAbout(this.camera, factor, x, y));
+  }
+
+  zoomFull(): void {
+    this.zoom(1 / this.camera.scale);
+  }
+
+  /** Brings a box of the picture into view, smoothly unless motion is unwanted. */
+  reveal(box: WireBox, smooth: boolean): void {
+    const target = revealing(this.camera, box, this.view);
+    if (target.x === this.camera.x && target.y === this.camera.y) return;
+    this.world.classList.toggle("gliding", smooth);
+    this.fitted = false;
+    this.move(target);
+  }
+
+  screenBox(box: WireBox): WireBox {
+    return toScreen(this.camera, box);
+  }
+
+  /** All nodes but `id` and the frames around nodes, on screen. */
+  otherBoxes(layout: WireLayout, id: string, frames: ReadonlySet<string>): WireBox[] {
+    return Object.entries(layout.boxes)
+      .filter(([other]) => other !== id && !frames.has(other))
+      .map(([, box]) => this.screenBox(box));
+  }
+
+  /** The whole picture is in view. */
+  showsAll(): boolean {
+    const at = this.screenBox({ x: 0, y: 0, ...this.content });
+    return at.x >= -1 && at.y >= -1 && at.x + at.w <= this.view.w + 1 && at.y + at.h <= this.view.h + 1;
+  }
+
+  visible(margin: number): WireBox {
+    return visibleBox(this.camera, this.view, margin);
+  }
+
+  untouched(): boolean {
+    return performance.now() - this.touchedAtMs > TOUCH_REST_MS;
+  }
+
+  touch(): void {
+    this.touchedAtMs = performance.now();
+    this.fitted = false;
+    this.world.classList.remove("gliding");
+  }
+
+  moveTo(x: number, y: number): void {
+    this.touch();
+    this.move({ ...this.camera, x, y });
+  }
+
+  private move(camera: Camera): void {
+    this.camera = kept(camera, this.content, this.view);
+    const { scale, x, y } = this.camera;
+    this.world.style.transform = `translate(${x}px, ${y}px) scale(${scale})`;
+    this.element.style.setProperty("--grid", `${18 * scale}px`);
+    this.element.style.setProperty("--grid-at", `${x}px ${y}px`);
+    for (const watcher of this.watchers) watcher();
+  }
+
+  private resized(): void {
+    const width = this.element.clientWidth;
+    if (width === 0) return;
+    const scale = Math.max(READABLE_SCALE, Math.min(1, (width - 68) / this.content.w));
+    const height = Math.round(Math.min(HEIGHT.most, Math.max(HEIGHT.least, this.content.h * scale + 38)));
+    this.element.style.setProperty("--stage-h", `${height}px`);
+    this.view = { w: width, h: Math.max(height, this.element.clientHeight) };
+    setAttribute(this.svg, "width", this.view.w);
+    setAttribute(this.svg, "height", this.view.h);
+    if (this.fitted) this.settle();
+    else this.move(this.camera);
+  }
+
+  /** The first look: everything if it can be read, else from the top at the smallest size that can. */
+  private settle(): void {
+    const scale = Math.max(READABLE_SCALE, fitScale(this.content, this.view));
+    this.move(centred(this.content, this.view, scale, this.strip(scale)));
+  }
+
+  /** What stays free at the right: for a panel if there is room for one, else for callouts, else nothing. */
+  private strip(scale: number): number {
+    const whole = this.element.parentElement?.clientWidth ?? this.view.w;
+    const open = whole - this.view.w;
+    const free = whole - this.content.w * scale - 2 * MARGIN.x;
+    if (free >= this.panelWidth) return Math.max(0, this.panelWidth - open);
+    return free - open >= STRIP ? STRIP : 0;
+  }
+
+  private listen(): void {
+    const { signal } = this;
+    this.element.addEventListener("wheel", (event) => this.wheel(event), { passive: false, signal });
+    this.svg.addEventListener("pointerdown", (event) => this.dragFrom(event), { signal });
+  }
+
+  private wheel(event: WheelEvent): void {
+    if (!event.ctrlKey && !event.metaKey) return;
+    event.preventDefault();
+    const at = this.element.getBoundingClientRect();
+    const lines = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : 1;
+    this.zoom(Math.exp(-event.deltaY * lines * 0.004), event.clientX - at.left, event.clientY - at.top);
+  }
+
+  private dragFrom(start: PointerEvent): void {
+    if (start.button !== 0) return;
+    const from = this.camera;
+    const drag = new AbortController();
+    let dragging = false;
+    const signal = AbortSignal.any([drag.signal, this.signal]);
+    const moved = (event: PointerEvent) => {
+      const [dx, dy] = [event.clientX - start.clientX, event.clientY - start.clientY];
+      if (!dragging && Math.hypot(dx, dy) < DRAG_STARTS_AFTER) return;
+      if (!dragging) this.svg.setPointerCapture(start.pointerId);
+      dragging = true;
+      this.touch();
+      this.move(panned(from, dx, dy));
+    };
+    const ended = () => {
+      drag.abort();
+      // The click that ends a drag isn't a click on a node.
+      if (dragging) addEventListener("click", (event) => event.stopPropagation(), { capture: true, once: true });
+    };
+    this.svg.addEventListener("pointermove", moved, { signal });
+    this.svg.addEventListener("pointerup", ended, { signal });
+    this.svg.addEventListener("pointercancel", () => drag.abort(), { signal });
+  }
+}

@@ -1,0 +1,44 @@
+/** Zoom, fit and follow by mouse; the same by keys. */
+
+import { html, setAttribute, setText } from "./dom.ts";
+import { iconButton } from "./icon_button.ts";
+
+export interface ZoomActions {
+  zoomIn(): void;
+  zoomOut(): void;
+  zoomFull(): void;
+  fit(): void;
+  follow(): void;
+}
+
+export class ZoomBar {
+  readonly element: HTMLElement;
+  private readonly percent = html("button", { type: "button", class: "pct", title: "Show at 100 %  0" });
+  private readonly followButton = iconButton("follow", "Follow the running node", "O");
+
+  constructor(actions: ZoomActions, signal: AbortSignal) {
+    const out = iconButton("minus", "Zoom out", "−");
+    const into = iconButton("plus", "Zoom in", "+");
+    const fit = iconButton("fit", "Show the whole graph", "F");
+    this.element = html(
+      "div",
+      { class: "zoom", role: "group", "aria-label": "Zoom" },
+      out,
+      this.percent,
+      into,
+      fit,
+      this.followButton,
+    );
+    const wire = (button: HTMLElement, action: () => void) => button.addEventListener("click", action, { signal });
+    wire(out, actions.zoomOut);
+    wire(into, actions.zoomIn);
+    wire(this.percent, actions.zoomFull);
+    wire(fit, actions.fit);
+    wire(this.followButton, actions.follow);
+  }
+
+  update(scale: number, follows: boolean): void {
+    setText(this.percent, `${Math.round(scale * 100)} %`);
+    setAttribute(this.followButton, "aria-pressed", String(follows));
+  }
+}

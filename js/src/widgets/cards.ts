@@ -1,0 +1,126 @@
+/** Chooses the card beside the graph: an opened node, else what broke, else the final state; and ties it to its node. */
+
+import type { Session } from "../bridge/session.ts";
+import { type GraphIndex, nameOf } from "../core/index_graph.ts";
+import { lookUp } from "../core/record.ts";
+import { DetailsCard } from "../panels/details.ts";
+import { errorCard } from "../panels/error_card.ts";
+import { resultCard } from "../panels/result.ts";
+import { CARD_WIDTH, placeOf, Side } from "../panels/side.ts";
+import type { RunState, Snapshot } from "../protocol/generated.ts";
+import { Leader } from "../view/leader.ts";
+import type { Scene } from "../view/scene.ts";
+import type { Stage } from "../view/stage.ts";
+
+export class Cards {
+  readonly side = new Side();
+  private details: DetailsCard | null = null;
+  private ended: { key: string; card: HTMLElement } | null = null;
+  private askedFor = "";
+  private dismissed: string | null = null;
+  private readonly leaders = { bad: new Leader("failed"), open: new Leader("opened") };
+
+  constructor(
+    private readonly session: Session,
+    private readonly stage: Stage,
+    private readonly changed: () => void,
+    private readonly signal: AbortSignal,
+  ) {
+    stage.underlay.append(this.leaders.bad.element, this.leaders.open.element);
+  }
+
+  /** Opens a node's card and asks the kernel for what the snapshot doesn't hold. */
+  async open(id: string, index: GraphIndex): Promise<void> {
+    const node = index.nodes.get(id);
+    if (node === undefined) return;
+    const card = new DetailsCard(node, () => this.close(), this.signal);
+    this.details = card;
+    this.askedFor = this.versionOf(this.session.store.snapshot);
+    this.changed();
+    card.element.focus({ preventScroll: true });
+    await this.ask(card);
+  }
+
+  private async ask(card: DetailsCard): Promise<void> {
+    const reply = await this.session.channel.request({ type: "inspect_node", node: card.node.id });
+    if (this.details === card) card.answer(reply);
+  }
+
+  /** Asks again once the open node has begun or ended another visit: its input or its delta is a new one. */
+  private refreshDetails(snapshot: Snapshot): void {
+    if (this.details === null) return;
+    this.details.update(lookUp(snapshot.nodes, this.details.node.id));
+    const version = this.versionOf(snapshot);
+    if (version === this.askedFor) return;
+    this.askedFor = version;
+    void this.ask(this.details);
+  }
+
+  private versionOf(snapshot: Snapshot): string {
+    const state = this.openNode === null ? undefined : lookUp(snapshot.nodes, this.openNode);
+    return `${snapshot.run.run_id} ${state?.visits} ${state?.status}`;
+  }
+
+  get openNode(): string | null {
+    return this.details?.node.id ?? null;
+  }
+
+  /** Closes what is on top. The node that was open, so that the focus can go back to it; null if there was nothing. */
+  close(): string | null {
+    const node = this.openNode;
+    if (this.details !== null) this.details = null;
+    else if (this.ended !== null) this.dismissed = this.ended.key;
+    this.changed();
+    return node;
+  }
+
+  /** A card about a graph that is gone goes too. */
+  forget(): void {
+    this.details = null;
+  }
+
+  update(snapshot: Snapshot, scene: Scene, root: HTMLElement): void {
+    this.refreshEnded(snapshot.run, scene.index);
+    this.refreshDetails(snapshot);
+    const card = this.details?.element ?? (this.ended?.key === this.dismissed ? null : (this.ended?.card ?? null));
+    this.side.show(card);
+    const width = root.clientWidth;
+    const beside = placeOf(width, this.stage.hasRoomBeside(CARD_WIDTH, width)) === "beside";
+    root.classList.toggle("with-side", this.side.isOpen && beside);
+    this.side.element.hidden = !this.side.isOpen;
+    this.tie(snapshot, scene, beside);
+  }
+
+  /** Draws the line from the card's node to the card; again after every move. */
+  tie(snapshot: Snapshot, scene: Scene, beside: boolean): void {
+    const failed = this.details === null && this.side.isOpen ? snapshot.run.failed_node : null;
+    this.draw(this.leaders.bad, beside ? failed : null, scene);
+    this.draw(this.leaders.open, beside ? this.openNode : null, scene);
+  }
+
+  private draw(leader: Leader, id: string | null, scene: Scene): void {
+    const box = id === null ? null : scene.boxOf(id);
+    leader.show(box !== null);
+    if (id === null || box === null) return;
+    const at = this.stage.screenBox(box);
+    const card = this.side.element.firstElementChild?.getBoundingClientRect();
+    const top = (card?.top ?? 0) - this.stage.element.getBoundingClientRect().top;
+    const y = Math.min(Math.max(at.y + at.h / 2, top + 22), top + (card?.height ?? 0) - 12);
+    leader.draw(at, scene.otherBoxes(id), { x: this.stage.view.w, y });
+  }
+
+  private refreshEnded(run: RunState, index: GraphIndex): void {
+    const key = `${run.run_id} ${run.status} ${run.elapsed_s}`;
+    if (run.status !== "failed" && run.status !== "finished") {
+      this.ended = null;
+      this.dismissed = null;
+    } else if (this.ended?.key !== key) this.ended = { key, card: this.endedCard(run, index) };
+  }
+
+  private endedCard(run: RunState, index: GraphIndex): HTMLElement {
+    const { error, failed_node: node } = run;
+    if (error === null) return resultCard(run, () => this.close(), this.signal);
+    const title = node === null ? error.kind : `${error.kind} in ${nameOf(index, node)}`;
+    return errorCard(error, title, this.signal);
+  }
+}
