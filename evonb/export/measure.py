@@ -28,10 +28,13 @@ def clean(text: str) -> str:
 
 
 def _visible(letter: str) -> str:
+    if " " <= letter <= "~":
+        return letter
     category = unicodedata.category(letter)
-    if letter in "\t\n\r\v\f" or category in ("Zl", "Zp"):
+    if letter in "\t\n\r\v\f\x85" or category in ("Zl", "Zp"):
         return " "
-    return "\ufffd" if category in ("Cc", "Cs", "Cn") and letter != "\u00ad" else letter
+    forbidden = category in ("Cc", "Cs") or ord(letter) & 0xFFFE == 0xFFFE
+    return "\ufffd" if forbidden else letter
 
 
 def cut(text: str, letters: int) -> str:

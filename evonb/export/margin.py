@@ -1,0 +1,235 @@
+"""What stands beside the graph in a still picture: who is waited for, what is streamed, the error, the final state.
+
+Never over a node or an edge: in the margin, with a line to its node, or below.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from evonb.export.geometry import Box
+from evonb.export.measure import clean, cut, width
+from evonb.export.picture import glyph
+from evonb.export.shared import place
+from evonb.export.svg import Element, group, path, rect, text
+from evonb.export.words import arrived, duration, names, plural, waits_for
+from evonb.protocol.messages import NodeState, Snapshot, WireError
+
+CARD_PX = 366
+_ROW = 17.0
+_MOST_CALLOUTS = 3
+_MOST_ROWS = 8
+_MOST_LINES = 6
+_STREAM_CHARS = 110
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """Something of a known size for the margin, and the node it is about."""
+
+    element: Element
+    w: float
+    h: float
+    node: str | None
+    look: str
+
+
+def boxes_of(snapshot: Snapshot) -> dict[str, Box]:
+    return {name: Box(**box) for name, box in snapshot["layout"]["boxes"].items()}
+
+
+def cards(snapshot: Snapshot) -> list[Card]:
+    """The error, or what is streamed now, or the final state; nothing if there is nothing to tell."""
+    run = snapshot["run"]
+    if run["error"] is not None:
+        return [_error_card(run["error"], run["failed_node"], names(snapshot))]
+    if run["status"] == "finished" and (run["result"] is not None or run["message"]):
+        return [_result_card(snapshot)]
+    streaming = [(n, s) for n, s in snapshot["nodes"].items() if s["status"] == "running" and s["stream"]]
+    streaming.sort(key=lambda found: found[1]["started_s"] or 0, reverse=True)
+    known = names(snapshot)
+    return [_callout(name, state, known.get(name, name)) for name, state in streaming[:_MOST_CALLOUTS]]
+
+
+def notes(snapshot: Snapshot) -> list[Element]:
+    """Beside each waiting join who has arrived and who is missing, where there is room."""
+    boxes, known = boxes_of(snapshot), names(snapshot)
+    frames = {node["parent"] for node in snapshot["graph"]["nodes"]}
+    labels = [Box(**r["label"]) for r in snapshot["layout"]["routes"].values() if r["label"]]
+    solid = [*(box for name, box in boxes.items() if name not in frames), *labels]
+    found = []
+    for name, state in snapshot["nodes"].items():
+        if state["status"] == "waiting" and name in boxes:
+            note = _note(boxes[name], state, known, [box for box in solid if box != boxes[name]])
+            found += [note] if note else []
+    return found
+
+
+def _note(box: Box, state: NodeState, known: dict[str, str], solid: Iterable[Box]) -> Element | None:
+    lines = (arrived(state), cut(waits_for(state, known), 46))
+    wide = max(width(line, 11.5) for line in lines)
+    right = Box(box.right + 12, box.center[1] - 15, wide, 30)
+    left = Box(box.x - 12 - wide, right.y, wide, 30)
+    for spot, anchor, x in ((right, None, right.x), (left, "end", left.right)):
+        if spot.x >= 0 and not any(spot.overlaps(other) for other in solid):
+            upper = text("aside", lines[0], x, box.center[1] - 3, text_anchor=anchor)
+            return group("waiting", upper, text("aside more", lines[1], x, box.center[1] + 12, text_anchor=anchor))
+    return None
+
+
+def leader(box: Box, others: Iterable[Box], look: str, x: float, y: float) -> Element:
+    """The line from a node to what is said about it; passes below the nodes and meets none on its way."""
+    in_way = [other for other in others if box.x < other.x < x]
+
+    def is_free(height: float) -> bool:
+        return all(height < other.y - 3 or height > other.bottom + 3 for other in in_way)
+
+    middle = box.center[1]
+    height = next((h for h in (middle, box.bottom + 7, box.y - 7) if is_free(h)), middle)
+    start = f"M{box.right + 5:.1f} {height:.1f}"
+    if height != middle:
+        start = f"M{box.right - 16:.1f} {box.bottom if height > middle else box.y:.1f}V{height:.1f}"
+    bend = "" if abs(height - y) < 1 else f"H{x - 14:.1f}V{y:.1f}"
+    d = f"{start}{bend}H{x:.1f}"
+    return group(look, path("leader under", d), path("leader", d))
+
+
+def _callout(node: str, state: NodeState, name: str) -> Card:
+    wide, pad, line = place("callout", "width"), place("callout", "pad"), place("callout", "line")
+    said = state["stream"]
+    shown = said if len(said) <= _STREAM_CHARS else "…" + said[-_STREAM_CHARS:]
+    lines = wrap(shown, 12, wide - 2 * pad)[-int(place("callout", "lines")) :]
+    high = 2 * pad + 13 + line * max(1, len(lines))
+    element = group(
+        "callout running",
+        rect("paper", 0, 0, wide, high, place("callout", "radius")),
+        text("who", cut(name, 18), pad, pad + 9),
+        text("count", plural(state["chunks"], "chunk"), wide - pad, pad + 9),
+        *(text("said", words, pad, pad + 26 + line * i) for i, words in enumerate(lines)),
+    )
+    return Card(element, wide, high, node, "running")
+
+
+def _error_card(error: WireError, node: str | None, known: dict[str, str]) -> Card:
+    rows = _Rows(CARD_PX)
+    place_ = f" in {known.get(node, node)}" if node is not None else ""
+    rows.head("failed", cut(error["kind"] + place_, 40))
+    rows.pair("What", error["what"])
+    rows.pair("Where", error["where"])
+    rows.source([(line["number"], line["text"], line["hit"]) for line in error["source"]])
+    rows.pair("Fix", error["fix"])
+    stripe = path("stripe", f"M3 0H0V{rows.y + 6:.1f}H3Z")
+    return Card(rows.card("card failed", stripe), CARD_PX, rows.y + 6, node, "failed")
+
+
+def _result_card(snapshot: Snapshot) -> Card:
+    run = snapshot["run"]
+    look = "done" if run["reason"] == "completed" else "waiting"
+    rows = _Rows(CARD_PX)
+    rows.head(look, "Final state")
+    rows.line("key", f"{plural(run['turns'], 'step')} · {duration(run['elapsed_s'])}")
+    if run["message"]:
+        rows.paragraph(run["message"])
+    result = list((run["result"] or {}).items())
+    for key, value in result[:_MOST_ROWS]:
+        rows.pair(cut(key, 14), value["text"] + ("…" if value["cut"] and not value["text"].endswith("…") else ""))
+    if len(result) > _MOST_ROWS:
+        rows.line("key", f"and {len(result) - _MOST_ROWS} more")
+    if run["result"] is None:
+        rows.line("key", "Nothing reached the end of the graph.")
+    return Card(rows.card(f"card {look}", None), CARD_PX, rows.y + 6, None, look)
+
+
+class _Rows:
+    """Rows of a card, from the top down."""
+
+    def __init__(self, wide: float) -> None:
+        self._wide = wide
+        self._items: list[Element] = []
+        self.y = 10.0
+
+    def head(self, look: str, words: str) -> None:
+        self._items += [group(look, glyph(look, 14, self.y + 3)), text("head", words, 38, self.y + 16)]
+        self.y += 32
+
+    def line(self, classes: str, words: str) -> None:
+        self._items.append(text(classes, words, 14, self.y + 12))
+        self.y += _ROW + 4
+
+    def paragraph(self, words: str) -> None:
+        for part in wrap(words, 12.5, self._wide - 28)[:_MOST_LINES]:
+            self._items.append(text("value", part, 14, self.y + 12))
+            self.y += _ROW
+        self.y += 5
+
+    def pair(self, key: str, words: str) -> None:
+        """A key, and its words beside it on as many lines as they need."""
+        if not words:
+            return
+        x = max(62.0, 14 + width(key, 12) + 10)
+        lines = wrap(words, 12.5, self._wide - x - 14)
+        shown = [*lines[: _MOST_LINES - 1], cut(" ".join(lines[_MOST_LINES - 1 :]), 44)] if len(lines) > _MOST_LINES else lines
+        self._items.append(text("key", key, 14, self.y + 12))
+        for part in shown:
+            self._items.append(text("value", part, x, self.y + 12))
+            self.y += _ROW
+        self.y += 5
+
+    def source(self, lines: list[tuple[int, str, bool]]) -> None:
+        """Numbered source lines, the one that failed underlined by a wave."""
+        if not lines:
+            return
+        lines = _around_hit(lines)
+        indent = min((len(words) - len(words.lstrip()) for _, words, _ in lines if words.strip()), default=0)
+        high = _ROW * len(lines) + 12
+        self._items.append(rect("code", 62, self.y, self._wide - 76, high, 4))
+        for i, (number, words, hit) in enumerate(lines):
+            y = self.y + 18 + _ROW * i
+            shown = cut(words[indent:].rstrip(), 36)
+            self._items.append(text("number", str(number), 90, y))
+            # Spaces of an indent: kept by writing them as spaces that don't collapse.
+            self._items.append(text("src hit" if hit else "src", shown.replace(" ", "\u00a0"), 98, y))
+            if hit:
+                lead = len(shown) - len(shown.lstrip())
+                self._items.append(_wave(98 + lead * 7.0, 98 + len(shown) * 7.0, y + 4))
+        self.y += high + 9
+
+    def card(self, classes: str, extra: Element | None) -> Element:
+        paper = rect("paper", 0, 0, self._wide, self.y + 6, 8)
+        return group(classes, paper, extra, *self._items)
+
+
+def _around_hit(lines: list[tuple[int, str, bool]]) -> list[tuple[int, str, bool]]:
+    hit = next((i for i, (_, _, is_hit) in enumerate(lines) if is_hit), 0)
+    first = max(0, hit - _MOST_LINES // 2)
+    return lines[first : first + _MOST_LINES]
+
+
+def _wave(start: float, end: float, y: float) -> Element:
+    end = min(end, CARD_PX - 22)
+    count = max(1, int((end - start) / 4))
+    d = f"M{start:.1f} {y:.1f}" + "".join(f"q2 {2.4 if i % 2 else -2.4} 4 0" for i in range(count))
+    return path("wave", d)
+
+
+def wrap(words: str, size_px: float, wide: float) -> list[str]:
+    """Lines that fit, broken at spaces, and inside a word only where it alone is too wide."""
+    lines, line = [], ""
+    for word in clean(words).split():
+        for piece in _pieces(word, size_px, wide):
+            longer = f"{line} {piece}" if line else piece
+            if line and width(longer, size_px) > wide:
+                lines.append(line)
+                line = piece
+            else:
+                line = longer
+    return [*lines, line] if line else lines or [""]
+
+
+def _pieces(word: str, size_px: float, wide: float) -> Iterable[str]:
+    while width(word, size_px) > wide:
+        count = max(1, int(len(word) * wide / width(word, size_px)))
+        yield word[:count]
+        word = word[count:]
+    yield word

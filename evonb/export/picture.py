@@ -1,0 +1,181 @@
+"""The drawn graph as elements: frames, edges, nodes and labels of a snapshot, each where its layout says.
+
+What stands beside the graph (callouts, cards, the header) is drawn by `margin.py` and put together in `still.py`.
+"""
+
+from __future__ import annotations
+
+from evonb.export.measure import cut, shown_label, shown_name
+from evonb.export.paths import head_path, line_path
+from evonb.export.shared import place, shapes
+from evonb.export.svg import Element, el, group, path, rect, text
+from evonb.export.words import names, say_node, time_of
+from evonb.protocol.messages import EdgeState, NodeState, NodeStatus, Snapshot, WireBox, WireEdge, WireNode
+
+_PATTERNED = ("queued", "waiting", "failed")
+
+
+def patterns(prefix: str) -> Element:
+    """The grounds of queued, waiting and failed nodes and the grid; ids begin with `prefix`, which is the picture's own."""
+    found: list[Element] = []
+    for name, pattern in shapes()["patterns"].items():
+        turn = f"rotate({pattern['rotate']})" if pattern["rotate"] else None
+        found.append(_pattern(f"{prefix}-{name}", pattern["size"], path(pattern["class"], pattern["d"]), turn))
+    step, radius = place("stage", "grid_step"), place("stage", "grid_radius")
+    found.append(_pattern(f"{prefix}-grid", step, el("circle", "grid", cx=step / 2, cy=step / 2, r=radius)))
+    return el("defs", "", *found)
+
+
+def _pattern(ident: str, size: float, shape: Element, turn: str | None = None) -> Element:
+    units = "userSpaceOnUse"
+    return el("pattern", "", shape, id=ident, width=size, height=size, patternUnits=units, patternTransform=turn)
+
+
+def glyph(status: str, x: float, y: float) -> Element:
+    """The sign of a state, 16 pixels wide."""
+    parts = [
+        path(part["as"], part["d"], **_looks(part))
+        for part in shapes()["states"][status]
+    ]
+    return group("glyph", *parts, at=(x, y))
+
+
+def _looks(part: dict[str, str | float]) -> dict[str, str | float]:
+    written = {"w": "stroke-width", "dash": "stroke-dasharray", "cap": "stroke-linecap", "o": "opacity"}
+    return {written[key]: str(value) for key, value in part.items() if key in written}
+
+
+def picture(snapshot: Snapshot, prefix: str) -> list[Element]:
+    """The graph, lowest layer first: frames, edges (faint, plain, taken), nodes, labels."""
+    nodes, layout = snapshot["graph"]["nodes"], snapshot["layout"]
+    drawn = [node for node in nodes if node["id"] in layout["boxes"]]
+    frames = {node["parent"] for node in drawn}
+    edges = [edge for edge in snapshot["graph"]["edges"] if edge["id"] in layout["routes"]]
+    edges.sort(key=lambda edge: _weight(snapshot["edges"].get(edge["id"])))
+    layers = [
+        group("", *(_frame(node, snapshot) for node in drawn if node["id"] in frames)),
+        group("", *(_edge(edge, snapshot) for edge in edges)),
+        group("", *(_node(node, snapshot, prefix) for node in drawn if node["id"] not in frames)),
+        group("", *(_label(edge, snapshot) for edge in edges)),
+    ]
+    return [layer for layer in layers if layer.children]
+
+
+def _weight(state: EdgeState | None) -> int:
+    look = _look(state)
+    return {"off": 0, "": 1, "taken": 2}[look]
+
+
+def _look(state: EdgeState | None) -> str:
+    if state is None:
+        return ""
+    return "taken" if state["taken"] else "off" if state["passed_over"] else ""
+
+
+def _edge(edge: WireEdge, snapshot: Snapshot) -> Element:
+    route = snapshot["layout"]["routes"][edge["id"]]
+    points = route["points"]
+    kind = "cond" if edge["kind"] == "conditional" else ""
+    classes = " ".join(part for part in ("edge", kind, _look(snapshot["edges"].get(edge["id"]))) if part)
+    known = names(snapshot) if len(snapshot["graph"]["nodes"]) < 400 else {}
+    ends = f"{known.get(edge['source'], edge['source'])} → {known.get(edge['target'], edge['target'])}"
+    title = f"{ends}, {edge['label']}" if edge["label"] else ends
+    return group(
+        classes,
+        el("title", "", title),
+        path("line", line_path(points)),
+        path("head", head_path(points)),
+        _endmark(edge, snapshot),
+    )
+
+
+def _endmark(edge: WireEdge, snapshot: Snapshot) -> Element | None:
+    """Special nodes with very many edges aren't drawn: each edge shows a small ring instead."""
+    boxes, points = snapshot["layout"]["boxes"], snapshot["layout"]["routes"][edge["id"]]["points"]
+    kinds = {node["id"]: node["kind"] for node in snapshot["graph"]["nodes"] if node["kind"] in ("start", "end")}
+    for ident, point in ((edge["target"], points[-1]), (edge["source"], points[0])):
+        if ident in kinds and ident not in boxes:
+            return el("circle", "endmark", cx=point[0], cy=point[1], r=place("endmark", "radius"))
+    return None
+
+
+def _label(edge: WireEdge, snapshot: Snapshot) -> Element | None:
+    at = snapshot["layout"]["routes"][edge["id"]]["label"]
+    if at is None or not edge["label"]:
+        return None
+    classes = f"label {_look(snapshot['edges'].get(edge['id']))}".strip()
+    y = at["y"] + at["h"] / 2 + place("edge", "label_dy")
+    return text(classes, shown_label(edge["label"]), at["x"] + at["w"] / 2, y)
+
+
+def _state(node: WireNode, snapshot: Snapshot) -> tuple[NodeState | None, NodeStatus, str]:
+    state = snapshot["nodes"].get(node["id"])
+    return state, state["status"] if state else "idle", time_of(state, snapshot["run"]["elapsed_s"])
+
+
+def _frame(node: WireNode, snapshot: Snapshot) -> Element:
+    box = snapshot["layout"]["boxes"][node["id"]]
+    state, status, time = _state(node, snapshot)
+    x, y = place("group", "title_x"), place("group", "title_y")
+    visits = f"×{state['visits']}  " if state and state["visits"] > 1 else ""
+    return group(
+        f"group {status}",
+        el("title", "", node["name"]),
+        rect("frame", 0, 0, box["w"], box["h"], place("group", "radius")),
+        text("title", shown_name(node["name"]), x, y),
+        text("time", visits + time, box["w"] - x, y) if visits + time else None,
+        at=(box["x"], box["y"]),
+    )
+
+
+def _node(node: WireNode, snapshot: Snapshot, prefix: str) -> Element:
+    box = snapshot["layout"]["boxes"][node["id"]]
+    state, status, time = _state(node, snapshot)
+    known = names(snapshot) if state and state["missing"] else {}
+    said = el("title", "", say_node(node, state, time, known))
+    body = _pill(node, box) if node["kind"] in ("start", "end") else _body(node, box, state, status, time, prefix)
+    return group(f"node {status}", said, *body, at=(box["x"], box["y"]))
+
+
+def _pill(node: WireNode, box: WireBox) -> list[Element]:
+    w, h, inset = box["w"], box["h"], place("node", "pill_inset")
+    inner = rect("inner", inset, inset, w - 2 * inset, h - 2 * inset, h / 2 - inset)
+    name = text("name small", cut(node["name"], 8), w / 2, h / 2 + place("node", "small_name_dy"))
+    return [rect("box pill", 0, 0, w, h, h / 2), *([inner] if node["kind"] == "end" else []), name]
+
+
+def _body(
+    node: WireNode, box: WireBox, state: NodeState | None, status: NodeStatus, time: str, prefix: str
+) -> list[Element | None]:
+    g = shapes()["node"]
+    w, h, visits = box["w"], box["h"], state["visits"] if state else 0
+    time_x = w - (g["time_right_counted"] if visits > 1 else g["time_right"])
+    out = g["ring_out"]
+    return [
+        rect("ring", -out, -out, w + 2 * out, h + 2 * out, g["ring_radius"]) if status == "running" else None,
+        rect("box", 0, 0, w, h, g["radius"]),
+        rect("fill", 0, 0, w, h, g["radius"], fill=f"url(#{prefix}-{status})") if status in _PATTERNED else None,
+        path("sync", f"M{g['sync_inset']} {g['sync_y']}H{w - g['sync_inset']:.1f}") if node["join"] == "all" else None,
+        _progress(w, h) if status == "running" else None,
+        path("gate", f"M{g['gate_inset']} {-g['gate_above']}H{w - g['gate_inset']:.1f}") if status == "paused" else None,
+        glyph(status, g["glyph_x"], h / 2 - 8),
+        text("name", shown_name(node["name"]), g["name_x"], h / 2 + g["name_dy"]),
+        text("time", time, time_x, h / 2 + g["time_dy"]) if time else None,
+        _times(visits, w, h) if visits > 1 else None,
+    ]
+
+
+def _progress(w: float, h: float) -> Element:
+    g = shapes()["node"]
+    length, y = w - 2 * g["progress_inset"], h - g["progress_bottom"]
+    start, end = (g["progress_inset"] + length * g[key] for key in ("progress_from", "progress_to"))
+    return path("progress", f"M{start:.1f} {y:.1f}H{end:.1f}")
+
+
+def _times(visits: int, w: float, h: float) -> Element:
+    """ "×3" on the right border."""
+    g = shapes()["node"]
+    words = f"×{visits}"
+    width, height = len(words) * g["times_letter"] + g["times_pad"], g["times_height"]
+    badge = rect("", 0, 0, width, height, height / 2)
+    return group("times", badge, text("", words, width / 2, g["times_text_y"]), at=(w - width / 2, (h - height) / 2))
