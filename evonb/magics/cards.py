@@ -1,0 +1,152 @@
+"""Every error of evonb as one card: what, where, how to mend it; for a node's error also the user's own traceback.
+
+A card is two outputs: HTML for people in a notebook, and the error itself, whose text is the same card, for
+everything that reads outputs by program. Where both can be seen, a rule in the card hides the second.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from evonb._optional import loaded, require
+from evonb.errors import EvonbError
+from evonb.graph.events import ErrorInfo
+
+__all__ = ["Card", "card_html", "card_of", "card_of_syntax_error", "card_text", "install", "uninstall"]
+
+MAX_CHARS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Card:
+    """What stands on a card; `source` is (line number, text, is the line)."""
+
+    title: str
+    what: str
+    where: str = ""
+    fix: str = ""
+    source: tuple[tuple[int, str, bool], ...] = ()
+    traceback: str = ""
+
+
+def card_of(error: EvonbError) -> Card:
+    """The card of an error; a node's error brings its source lines and traceback."""
+    info = getattr(error, "info", None)
+    notes = "\n".join(str(note) for note in getattr(error, "__notes__", ()))
+    what = f"{error.what}\n{notes}" if notes else error.what
+    if not isinstance(info, ErrorInfo):
+        return Card(type(error).__name__, what, error.where, error.fix)
+    return Card(
+        info.kind, info.what or what, info.where or error.where, info.fix or error.fix, info.source, info.traceback
+    )
+
+
+def card_of_syntax_error(error: SyntaxError, cell: str, first_line: int = 1) -> Card:
+    """A syntax error with the line that the user sees."""
+    number = error.lineno or first_line
+    lines = (error.text or "").splitlines() or [""]
+    mark = " " * max(0, (error.offset or 1) - 1) + "^"
+    shown = ((number, lines[0].rstrip(), True), (number, mark, False)) if error.text else ()
+    return Card(
+        type(error).__name__,
+        f"The cell isn't valid Python: {error.msg}",
+        f"{cell}, line {number}",
+        f"mend line {number} and run the cell again; the graph that was there before is still in use",
+        shown,
+    )
+
+
+def card_text(card: Card) -> str:
+    """The card as plain text; its lines stand below each other as in `str(error)`."""
+    lines = [f"{card.title}: {card.what}"]
+    if card.where:
+        lines.append(f"  where: {card.where}")
+    lines += [f"  {'>' if hit else ' '} {number:>4} | {text}" for number, text, hit in card.source]
+    if card.fix:
+        lines.append(f"  fix:   {card.fix}")
+    if card.traceback:
+        lines += ["", card.traceback.rstrip()]
+    return "\n".join(lines)[:MAX_CHARS]
+
+
+def card_html(card: Card) -> str:
+    """The card as HTML with its own styles; every text is escaped."""
+    rows = [("What", card.what), ("Where", card.where), ("Fix", card.fix)]
+    cells = "".join(f"<dt>{name}</dt><dd>{_text(value)}</dd>" for name, value in rows if value)
+    return (
+        f'{_STYLE}<div class="evo-card" role="alert"><p class="evo-card-title">{_GLYPH}{_text(card.title)}</p>'
+        f"<dl>{cells}</dl>{_source(card)}{_traceback(card)}</div>"
+    )
+
+
+def _source(card: Card) -> str:
+    if not card.source:
+        return ""
+    lines = "".join(
+        f'<span class="{"evo-hit" if hit else "evo-line"}">{number:>4}  {_text(text)}\n</span>'
+        for number, text, hit in card.source
+    )
+    return f'<pre class="evo-card-source">{lines}</pre>'
+
+
+def _traceback(card: Card) -> str:
+    if not card.traceback:
+        return ""
+    return f"<details><summary>Traceback</summary><pre>{_text(card.traceback)}</pre></details>"
+
+
+def _text(value: str) -> str:
+    return escape(value[:MAX_CHARS])
+
+
+def show_card(card: Card) -> None:
+    """The HTML half, in a notebook; a terminal gets the text half alone."""
+    ipython = loaded("IPython")
+    if ipython is None or getattr(ipython.get_ipython(), "kernel", None) is None:
+        return
+    display = require("IPython.display", "to show an error card")
+    display.publish_display_data({"text/html": card_html(card), "text/plain": ""})
+
+
+def install() -> None:
+    """Let IPython show our errors as cards. They are still raised, so a cell that fails has failed for everybody."""
+    # IPython asks an exception for its own rendering by this name.
+    EvonbError._render_traceback_ = _render  # type: ignore[attr-defined]
+
+
+def uninstall() -> None:
+    if "_render_traceback_" in vars(EvonbError):
+        del EvonbError._render_traceback_  # type: ignore[attr-defined]
+
+
+def _render(error: EvonbError, *_: Any) -> list[str]:
+    card = card_of(error)
+    show_card(card)
+    return card_text(card).split("\n")
+
+
+_GLYPH = (
+    '<svg viewBox="0 0 16 16" width="14" height="14" aria-hidden="true"><path fill="none" stroke="currentColor"'
+    ' stroke-width="1.6" d="M5 1.5h6L14.5 5v6L11 14.5H5L1.5 11V5zM5.5 5.5l5 5m0-5l-5 5"/></svg>'
+)
+_STYLE = """<style>
+.evo-card { --evo-card-red: #b3261e; font: 13px/1.5 var(--jp-ui-font-family, system-ui, sans-serif);
+  color: var(--jp-ui-font-color1, #1b1b1f); background: var(--jp-layout-color1, #fff);
+  border: 1px solid var(--jp-border-color2, #c8c8d0); border-left: 4px solid var(--evo-card-red); border-radius: 6px;
+  padding: 8px 12px; margin: 4px 0; max-width: 76em; }
+[data-jp-theme-light="false"] .evo-card { --evo-card-red: #ff8a80; }
+.evo-card .evo-card-title { display: flex; gap: 6px; align-items: center; margin: 0 0 4px; font-weight: 600;
+  color: var(--evo-card-red); }
+.evo-card dl { display: grid; grid-template-columns: max-content 1fr; gap: 2px 12px; margin: 0; }
+.evo-card dt { color: var(--jp-ui-font-color2, #5a5a66); font-weight: 400; }
+.evo-card dd { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; }
+.evo-card pre { font: 12px/1.5 var(--jp-code-font-family, monospace); margin: 8px 0 0; padding: 6px 8px;
+  overflow-x: auto; color: inherit; background: var(--jp-layout-color2, #f4f4f7); border-radius: 4px; }
+.evo-card .evo-hit { font-weight: 600; background: color-mix(in srgb, var(--evo-card-red) 16%, transparent);
+  display: inline-block; min-width: 100%; }
+.evo-card details { margin-top: 6px; } .evo-card summary { cursor: pointer; }
+.jp-OutputArea-child:has(.evo-card) + .jp-OutputArea-child:has(> [data-mime-type="application/vnd.jupyter.stderr"],
+  > [data-mime-type="application/vnd.jupyter.error"]) { display: none; }
+</style>"""

@@ -1,0 +1,127 @@
+"""The two calls around the body of an `%%evograph` cell: collect what it declares, then build, bind and show the graph.
+
+Whatever goes wrong, the graph that was there before stays bound, shown and usable.
+"""
+
+from __future__ import annotations
+
+import typing
+from typing import Any
+
+import evonb.graph as graph_package
+from evonb.errors import MagicError
+from evonb.graph import GraphEngine, dsl
+from evonb.magics.options import Options, near, parse_options
+from evonb.magics.schema import classes_in, find_schema
+from evonb.magics.session import Entry, OpenCell, Session, current
+from evonb.widgets.display import show
+from evonb.widgets.feed import move_feed
+
+__all__ = ["abandon", "begin", "end", "forget_names"]
+
+# What a cell may use without importing it. The language's own words win over the user's for the time of the cell.
+_WORDS: dict[str, object] = {name: getattr(graph_package, name) for name in ("START", "END", "node", "router", "edge")}
+_HELPERS: dict[str, object] = {"Annotated": typing.Annotated, "TypedDict": typing.TypedDict}
+
+
+def begin(line: str) -> None:
+    """First line of the cell.
+
+    Raises:
+        MagicError: The line can't be understood.
+    """
+    session = current()
+    if session.open is not None:
+        abandon(session)
+    options = parse_options(line)
+    collection = dsl.collect()
+    session.open = OpenCell(options, collection, collection.__enter__(), _cover(session.namespace))
+
+
+def end() -> None:
+    """Last line of the cell: the graph is built as a whole, or nothing changes.
+
+    Raises:
+        EvonbError: All faults of the graph at once, or a wrong option.
+    """
+    session = current()
+    opened = session.open
+    if opened is None:
+        raise MagicError("No %%evograph cell is open", fix="begin the cell with %%evograph NAME")
+    try:
+        engine = _build(session, opened)
+    finally:
+        abandon(session)
+    _bind(session, opened.options, engine)
+
+
+def abandon(session: Session) -> None:
+    """Stop collecting; called also after a cell whose body raised."""
+    opened, session.open = session.open, None
+    if opened is None:
+        return
+    _uncover(session.namespace, opened.covered)
+    opened.collection.__exit__(None, None, None)
+
+
+def forget_names(namespace: dict[str, Any]) -> None:
+    """Take the words of the language out of the namespace where they are still ours."""
+    for name, value in {**_WORDS, **_HELPERS}.items():
+        if namespace.get(name) is value:
+            del namespace[name]
+
+
+def _build(session: Session, opened: OpenCell) -> GraphEngine:
+    options = opened.options
+    classes = classes_in("\n" * _head_lines(session.raw_cell) + _body(session.raw_cell))
+    schema = find_schema(session.namespace, classes, options.state)
+    builder = opened.collected.to_builder(schema, options.name, strict=options.strict)
+    limits: dict[str, Any] = {"max_turn": options.max_turn, "timeout": options.timeout_s}
+    engine: GraphEngine = builder.build(
+        graph_mode=options.mode, **{key: value for key, value in limits.items() if value is not None}
+    )
+    _check_breaks(engine, options)
+    return engine
+
+
+def _bind(session: Session, options: Options, engine: GraphEngine) -> None:
+    former = session.entries.get(options.name)
+    session.entries[options.name] = Entry(engine, options, session.raw_cell)
+    session.namespace[options.name] = engine
+    if former is not None:
+        move_feed(former.engine, engine)
+    if options.show:
+        show(engine)
+
+
+def _check_breaks(engine: GraphEngine, options: Options) -> None:
+    known = [node.name for node in engine.topology().nodes if node.kind in ("node", "subgraph")]
+    for name in options.breaks:
+        if name not in known:
+            raise MagicError(f"There is no node {name!r} to stop at", where="--break", fix=near(name, known))
+
+
+def _cover(namespace: dict[str, Any]) -> dict[str, object]:
+    """Bind the language's words; returns what they hid."""
+    hidden = {
+        name: namespace[name] for name, ours in _WORDS.items() if name in namespace and namespace[name] is not ours
+    }
+    namespace.update(_WORDS)
+    for name, value in _HELPERS.items():
+        namespace.setdefault(name, value)
+    return hidden
+
+
+def _uncover(namespace: dict[str, Any], hidden: dict[str, object]) -> None:
+    for name, value in hidden.items():
+        # What the cell itself bound to the name stays.
+        if namespace.get(name) is _WORDS[name]:
+            namespace[name] = value
+
+
+def _head_lines(raw_cell: str) -> int:
+    return raw_cell[: raw_cell.find("%%evograph")].count("\n") + 1
+
+
+def _body(raw_cell: str) -> str:
+    return raw_cell.lstrip().partition("\n")[2]

@@ -1,0 +1,52 @@
+"""A syntax error in an `%%evograph` cell as a card with the line that the user sees.
+
+IPython has one place for all syntax errors of a cell; it is covered only while such a cell runs.
+"""
+
+from __future__ import annotations
+
+import sys
+from types import TracebackType
+from typing import Any
+
+from evonb.magics.cards import card_of_syntax_error, card_text, show_card
+
+__all__ = ["cover_syntax_errors", "uncover_syntax_errors"]
+
+
+def cover_syntax_errors(shell: Any, raw_cell: str) -> None:
+    """Show the syntax errors of this cell our way until `uncover_syntax_errors`."""
+    original = type(shell).showsyntaxerror
+
+    def show(filename: str | None = None, running_compiled_code: bool = False, **options: Any) -> None:
+        error, traceback = sys.exc_info()[1], sys.exc_info()[2]
+        if not isinstance(error, SyntaxError) or _is_from_running_code(traceback, shell):
+            # Raised by what the cell ran, an import or an `eval`: IPython says it as always.
+            original(shell, filename, running_compiled_code, **options)
+            return
+        card = card_of_syntax_error(_as_seen(error, raw_cell), f"cell [{shell.execution_count}]")
+        show_card(card)
+        shell._showtraceback(type(error), error, card_text(card).split("\n"))
+
+    shell.showsyntaxerror = show
+
+
+def uncover_syntax_errors(shell: Any) -> None:
+    vars(shell).pop("showsyntaxerror", None)
+
+
+def _is_from_running_code(traceback: TracebackType | None, shell: Any) -> bool:
+    while traceback is not None:
+        if traceback.tb_frame.f_globals is shell.user_global_ns:
+            return True
+        traceback = traceback.tb_next
+    return False
+
+
+def _as_seen(error: SyntaxError, raw_cell: str) -> SyntaxError:
+    """The same error with the text of the cell as written, and never on the line that we appended."""
+    lines = raw_cell.rstrip().split("\n")
+    number = min(max(error.lineno or 1, 1), len(lines))
+    beyond = number != error.lineno
+    offset = len(lines[number - 1]) + 1 if beyond else error.offset
+    return type(error)(error.msg, (error.filename, number, offset, lines[number - 1]))

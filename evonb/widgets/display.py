@@ -1,0 +1,104 @@
+"""Showing a graph in a notebook: a live view, and a still picture for every reader that can't run it.
+
+Each display is closed when the cell that holds it runs again, so a notebook doesn't grow.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from evonb._optional import loaded, require
+from evonb.export.still import still_text
+from evonb.widgets.feed import Feed, Source, feed_of
+from evonb.widgets.graph_view import GraphView
+from evonb.widgets.still import HIDING_RULES, Still
+
+__all__ = ["close_all", "close_cell", "enter_cell", "is_shown", "show"]
+
+MAX_LIVE = 12
+"""Live views of one graph: where the host doesn't say which cell runs again, the oldest ends."""
+
+
+@dataclass(slots=True)
+class _Shown:
+    cell: str | None
+    feed: Feed
+    view: GraphView
+    still: Still
+
+    def close(self) -> None:
+        self.still.close()
+        self.view.close()
+
+
+class _Shelf:
+    """The displays that live, and the cell that runs."""
+
+    def __init__(self) -> None:
+        self.cell: str | None = None
+        self.items: list[_Shown] = []
+
+
+_shelf = _Shelf()
+
+
+def show(graph: Source) -> None:
+    """Show the graph below the running cell: live in a notebook, as text in a terminal."""
+    if not _has_kernel():
+        print(still_text(feed_of(graph).snapshot()))
+        return
+    display = require("IPython.display", "to show a graph in a notebook")
+    feed = feed_of(graph)
+    view = GraphView(graph)
+    display.publish_display_data(_view_bundle(view))
+    display.publish_display_data({"text/html": HIDING_RULES, "text/plain": ""})
+    _shelf.items.append(_Shown(_shelf.cell, feed, view, Still(feed)))
+    _close_oldest(feed)
+
+
+def is_shown(graph: Source) -> bool:
+    """Whether a live view of this graph is displayed."""
+    feed = feed_of(graph)
+    return any(item.feed is feed for item in _shelf.items)
+
+
+def enter_cell(cell: str | None) -> None:
+    """A cell begins: its former outputs are gone, so their views end."""
+    _shelf.cell = cell
+    if cell is not None:
+        close_cell(cell)
+
+
+def close_cell(cell: str) -> None:
+    """End the displays that this cell made."""
+    for item in [item for item in _shelf.items if item.cell == cell]:
+        _drop(item)
+
+
+def close_all() -> None:
+    for item in list(_shelf.items):
+        _drop(item)
+
+
+def _close_oldest(feed: Feed) -> None:
+    mine = [item for item in _shelf.items if item.feed is feed]
+    for item in mine[: max(0, len(mine) - MAX_LIVE)]:
+        _drop(item)
+
+
+def _drop(item: _Shown) -> None:
+    _shelf.items.remove(item)
+    item.close()
+
+
+def _view_bundle(view: GraphView) -> dict[str, Any]:
+    # No text of its own: readers without widgets would show it above the still picture, which has a text.
+    reference = {"version_major": 2, "version_minor": 0, "model_id": view.model_id}
+    return {"application/vnd.jupyter.widget-view+json": reference, "text/plain": ""}
+
+
+def _has_kernel() -> bool:
+    ipython = loaded("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return getattr(shell, "kernel", None) is not None
