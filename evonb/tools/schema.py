@@ -101,15 +101,18 @@ def brief(schema: dict[str, Any]) -> str:
 
 def _field(parameter: Parameter, described: str | None) -> tuple[Any, Any]:
     annotation, default = parameter.annotation, parameter.default
-    description = _annotated_text(annotation) or described
+    about: dict[str, Any] = {"alias": parameter.name}
+    described = _annotated_text(annotation) or described
     if isinstance(default, FieldInfo):
-        annotation = Annotated[annotation, default]
-        description = default.description or description
-        default = MISSING if default.is_required() else default.get_default(call_default_factory=True)
-    if isinstance(annotation, FieldInfo):
-        annotation = Any
-    value = ... if default is MISSING else default
-    return annotation, Field(value, alias=parameter.name, description=_annotated_field_text(annotation) or description)
+        annotation = Annotated[annotation, default]  # keeps its constraints
+        if default.default_factory is not None:
+            about["default_factory"] = default.default_factory
+        elif not default.is_required():
+            about["default"] = default.default
+    elif default is not MISSING:
+        about["default"] = default
+    told = [each.description for each in _extras(annotation) if isinstance(each, FieldInfo) and each.description]
+    return annotation, Field(**about, description=told[-1] if told else described)
 
 
 def _annotated_text(annotation: Any) -> str | None:
@@ -119,12 +122,6 @@ def _annotated_text(annotation: Any) -> str | None:
         if isinstance(text := getattr(extra, "documentation", None), str):  # typing_extensions.Doc
             return text
     return None
-
-
-def _annotated_field_text(annotation: Any) -> str | None:
-    return next(
-        (each.description for each in _extras(annotation) if isinstance(each, FieldInfo) and each.description), None
-    )
 
 
 def _extras(annotation: Any) -> tuple[Any, ...]:
