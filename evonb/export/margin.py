@@ -99,7 +99,10 @@ def _callout(node: str, state: NodeState, name: str) -> Card:
     wide, pad, line = place("callout", "width"), place("callout", "pad"), place("callout", "line")
     said = state["stream"]
     shown = said if len(said) <= _STREAM_CHARS else "…" + said[-_STREAM_CHARS:]
-    lines = wrap(shown, 12, wide - 2 * pad)[-int(place("callout", "lines")) :]
+    lines = wrap(shown, 12, wide - 2 * pad)
+    most = int(place("callout", "lines"))
+    if len(lines) > most:  # the end matters: it is what is being said now
+        lines = ["…" + lines[-most], *lines[1 - most :]]
     high = 2 * pad + 13 + line * max(1, len(lines))
     element = group(
         "callout running",
@@ -112,7 +115,7 @@ def _callout(node: str, state: NodeState, name: str) -> Card:
 
 
 def _error_card(error: WireError, node: str | None, known: dict[str, str]) -> Card:
-    rows = _Rows(CARD_PX)
+    rows = _Rows(CARD_PX, keys=("What", "Where", "Fix"))
     place_ = f" in {known.get(node, node)}" if node is not None else ""
     rows.head("failed", cut(error["kind"] + place_, 40))
     rows.pair("What", error["what"])
@@ -126,14 +129,14 @@ def _error_card(error: WireError, node: str | None, known: dict[str, str]) -> Ca
 def _result_card(snapshot: Snapshot) -> Card:
     run = snapshot["run"]
     look = "done" if run["reason"] == "completed" else "waiting"
-    rows = _Rows(CARD_PX)
+    result = list((run["result"] or {}).items())
+    rows = _Rows(CARD_PX, keys=[cut(key, 16) for key, _ in result[:_MOST_ROWS]])
     rows.head(look, "Final state")
     rows.line("key", f"{plural(run['turns'], 'step')} · {duration(run['elapsed_s'])}")
     if run["message"]:
         rows.paragraph(run["message"])
-    result = list((run["result"] or {}).items())
     for key, value in result[:_MOST_ROWS]:
-        rows.pair(cut(key, 14), value["text"] + ("…" if value["cut"] and not value["text"].endswith("…") else ""))
+        rows.pair(cut(key, 16), value["text"] + ("…" if value["cut"] and not value["text"].endswith("…") else ""))
     if len(result) > _MOST_ROWS:
         rows.line("key", f"and {len(result) - _MOST_ROWS} more")
     if run["result"] is None:
@@ -142,10 +145,11 @@ def _result_card(snapshot: Snapshot) -> Card:
 
 
 class _Rows:
-    """Rows of a card, from the top down."""
+    """Rows of a card, from the top down; `keys` are those that stand at the left of pairs."""
 
-    def __init__(self, wide: float) -> None:
+    def __init__(self, wide: float, keys: Iterable[str]) -> None:
         self._wide = wide
+        self._left = max((24 + width(key, 12) for key in keys), default=24)
         self._items: list[Element] = []
         self.y = 10.0
 
@@ -167,9 +171,13 @@ class _Rows:
         """A key, and its words beside it on as many lines as they need."""
         if not words:
             return
-        x = max(62.0, 14 + width(key, 12) + 10)
+        x = self._left
         lines = wrap(words, 12.5, self._wide - x - 14)
-        shown = [*lines[: _MOST_LINES - 1], cut(" ".join(lines[_MOST_LINES - 1 :]), 44)] if len(lines) > _MOST_LINES else lines
+        shown = (
+            [*lines[: _MOST_LINES - 1], cut(" ".join(lines[_MOST_LINES - 1 :]), 44)]
+            if len(lines) > _MOST_LINES
+            else lines
+        )
         self._items.append(text("key", key, 14, self.y + 12))
         for part in shown:
             self._items.append(text("value", part, x, self.y + 12))
@@ -183,16 +191,17 @@ class _Rows:
         lines = _around_hit(lines)
         indent = min((len(words) - len(words.lstrip()) for _, words, _ in lines if words.strip()), default=0)
         high = _ROW * len(lines) + 12
-        self._items.append(rect("code", 62, self.y, self._wide - 76, high, 4))
+        left = self._left
+        self._items.append(rect("code", left, self.y, self._wide - left - 14, high, 4))
         for i, (number, words, hit) in enumerate(lines):
             y = self.y + 18 + _ROW * i
-            shown = cut(words[indent:].rstrip(), 36)
-            self._items.append(text("number", str(number), 90, y))
+            shown = cut(words[indent:].rstrip(), int((self._wide - left - 62) / 7))
+            self._items.append(text("number", str(number), left + 30, y))
             # Spaces of an indent: kept by writing them as spaces that don't collapse.
-            self._items.append(text("src hit" if hit else "src", shown.replace(" ", "\u00a0"), 98, y))
+            self._items.append(text("src hit" if hit else "src", shown.replace(" ", "\u00a0"), left + 40, y))
             if hit:
                 lead = len(shown) - len(shown.lstrip())
-                self._items.append(_wave(98 + lead * 7.0, 98 + len(shown) * 7.0, y + 4))
+                self._items.append(_wave(left + 40 + lead * 7.0, left + 40 + len(shown) * 7.0, y + 4))
         self.y += high + 9
 
     def card(self, classes: str, extra: Element | None) -> Element:

@@ -33,10 +33,7 @@ def _pattern(ident: str, size: float, shape: Element, turn: str | None = None) -
 
 def glyph(status: str, x: float, y: float) -> Element:
     """The sign of a state, 16 pixels wide."""
-    parts = [
-        path(part["as"], part["d"], **_looks(part))
-        for part in shapes()["states"][status]
-    ]
+    parts = [path(part["as"], part["d"], **_looks(part)) for part in shapes()["states"][status]]
     return group("glyph", *parts, at=(x, y))
 
 
@@ -157,7 +154,9 @@ def _body(
         rect("fill", 0, 0, w, h, g["radius"], fill=f"url(#{prefix}-{status})") if status in _PATTERNED else None,
         path("sync", f"M{g['sync_inset']} {g['sync_y']}H{w - g['sync_inset']:.1f}") if node["join"] == "all" else None,
         _progress(w, h) if status == "running" else None,
-        path("gate", f"M{g['gate_inset']} {-g['gate_above']}H{w - g['gate_inset']:.1f}") if status == "paused" else None,
+        path("gate", f"M{g['gate_inset']} {-g['gate_above']}H{w - g['gate_inset']:.1f}")
+        if status == "paused"
+        else None,
         glyph(status, g["glyph_x"], h / 2 - 8),
         text("name", shown_name(node["name"]), g["name_x"], h / 2 + g["name_dy"]),
         text("time", time, time_x, h / 2 + g["time_dy"]) if time else None,

@@ -13,6 +13,7 @@ from evonb.export.measure import cut, width
 from evonb.export.picture import glyph, patterns, picture
 from evonb.export.shared import place
 from evonb.export.style import Scheme, styles
+from evonb.export.still_text import still_text
 from evonb.export.svg import Element, el, group, path, rect, text, write
 from evonb.export.words import chip, headline
 from evonb.protocol.messages import Snapshot
@@ -34,15 +35,16 @@ def still_svg(snapshot: Snapshot, *, scheme: Scheme = "light") -> str:
     return write(still_element(snapshot, scheme), styles(scheme))
 
 
-def still_element(snapshot: Snapshot, scheme: Scheme = "light") -> Element:
-    """The same as elements, before the colours are worked out."""
+def still_element(snapshot: Snapshot, scheme: Scheme = "light", *, bare: bool = False) -> Element:
+    """The same as elements, before the colours are worked out; `bare` leaves out the bar, the ground and the rim."""
     prefix = _prefix(snapshot, scheme)
     beside, wide, high = _composed(snapshot)
-    top = place("stage", "head_height")
+    top = 0.0 if bare else place("stage", "head_height")
     name = snapshot["graph"]["name"]
     count = len(snapshot["graph"]["nodes"])
     ground = rect("canvas", 0.5, 0.5, wide - 1, high + top - 1, 8)
     grid = rect("", 0.5, top, wide - 1, high - 1, fill=f"url(#{prefix}-grid)")
+    rim = rect("rim", 0.5, 0.5, wide - 1, high + top - 1, 8)
     at = (place("stage", "pad_x"), top + place("stage", "pad_y"))
     under, over = beside
     graph = group("", *under, *picture(snapshot, prefix), *notes(snapshot), *over, at=at)
@@ -51,11 +53,7 @@ def still_element(snapshot: Snapshot, scheme: Scheme = "light") -> Element:
         "graph evo-still",
         el("title", "", f"Graph {name}, {count} nodes, {chip(snapshot)[1].lower()}"),
         patterns(prefix),
-        ground,
-        grid,
-        graph,
-        _header(snapshot, wide),
-        rect("rim", 0.5, 0.5, wide - 1, high + top - 1, 8),
+        *([graph] if bare else [ground, grid, graph, _header(snapshot, wide), rim]),
         xmlns="http://www.w3.org/2000/svg",
         width=wide,
         height=high + top,
@@ -81,7 +79,11 @@ def _composed(snapshot: Snapshot) -> tuple[tuple[list[Element], list[Element]], 
     widest = max(card.w for card in found)
     if wide + gap + widest + 2 * pad_x > _MAX_WITH_MARGIN:
         over, bottom = _below(found, high + _GAP_BELOW)
-        return ([], over), float(round(max(least, wide + 2 * pad_x, widest + 2 * pad_x))), float(round(bottom + 2 * pad_y))
+        return (
+            ([], over),
+            float(round(max(least, wide + 2 * pad_x, widest + 2 * pad_x))),
+            float(round(bottom + 2 * pad_y)),
+        )
     under, over, bottom = _in_margin(snapshot, found, wide + gap)
     return (under, over), float(round(max(least, wide + gap + widest + 2 * pad_x))), float(round(bottom + 2 * pad_y))
 

@@ -1,0 +1,84 @@
+"""A snapshot in words, for terminals, diffs, mail and screen readers."""
+
+from __future__ import annotations
+
+from evonb.export.measure import clean
+from evonb.export.words import SPACE, STATUS_WORDS, arrived, chip, headline, names, time_of, waits_for
+from evonb.protocol.messages import NodeState, Snapshot, WireError, WireNode
+
+_MOST_NODES = 120
+_MOST_NAME = 40
+
+
+def still_text(snapshot: Snapshot) -> str:
+    """The nodes in declaration order with status and time, then the error or the final state.
+
+    Very large graphs name the nodes that took part and count the others.
+    """
+    name, word, facts = snapshot["graph"]["name"], chip(snapshot)[1], headline(snapshot)
+    lines = [f"Graph {clean(name)}: {word}, {facts}" if facts else f"Graph {clean(name)}: {word}", *_nodes(snapshot)]
+    run = snapshot["run"]
+    if run["error"] is not None:
+        lines += ["", *_error(run["error"], run["failed_node"], names(snapshot))]
+    elif run["status"] == "finished":
+        lines += ["", *_result(snapshot)]
+    return "\n".join(lines).replace(SPACE, " ")
+
+
+def _nodes(snapshot: Snapshot) -> list[str]:
+    nodes = [node for node in snapshot["graph"]["nodes"] if node["kind"] not in ("start", "end")]
+    shown = nodes
+    if len(nodes) > _MOST_NODES:
+        shown = [node for node in nodes if _status(snapshot, node) != "idle"][:_MOST_NODES]
+    parents = {node["id"]: node["parent"] for node in nodes}
+    rows = [("  " * (1 + _depth(node["id"], parents)) + clean(node["name"]), node) for node in shown]
+    wide = min(_MOST_NAME, max((len(label) for label, _ in rows), default=0)) + 2
+    lines = [f"{label:<{wide}}{_says(snapshot, node)}".rstrip() for label, node in rows]
+    hidden = len(nodes) - len(shown)
+    return [*lines, f"  and {hidden:,} more nodes"] if hidden else lines
+
+
+def _depth(name: str, parents: dict[str, str | None]) -> int:
+    depth, parent = 0, parents.get(name)
+    while parent is not None and depth < len(parents):
+        depth, parent = depth + 1, parents.get(parent)
+    return depth
+
+
+def _status(snapshot: Snapshot, node: WireNode) -> str:
+    state = snapshot["nodes"].get(node["id"])
+    return state["status"] if state else "idle"
+
+
+def _says(snapshot: Snapshot, node: WireNode) -> str:
+    state: NodeState | None = snapshot["nodes"].get(node["id"])
+    if state is None or state["status"] == "idle":
+        return ""
+    parts = [STATUS_WORDS[state["status"]]]
+    if state["status"] == "waiting":
+        parts += [arrived(state), waits_for(state, names(snapshot))]
+    else:
+        parts.append(time_of(state, snapshot["run"]["elapsed_s"]))
+    if state["visits"] > 1:
+        parts.append(f"{state['visits']} visits")
+    return ", ".join(clean(part) for part in parts if part)
+
+
+def _error(error: WireError, node: str | None, known: dict[str, str]) -> list[str]:
+    place = f" in {known.get(node, node)}" if node is not None else ""
+    lines = [clean(f"{error['kind']}{place}: {error['what']}")]
+    if error["where"]:
+        lines.append(f"  where: {clean(error['where'])}")
+    if error["fix"]:
+        lines.append(f"  fix:   {clean(error['fix'])}")
+    return lines
+
+
+def _result(snapshot: Snapshot) -> list[str]:
+    run = snapshot["run"]
+    lines = [clean(run["message"])] if run["message"] else []
+    if run["result"] is None:
+        return [*lines, "Nothing reached the end of the graph."]
+    lines.append("Final state")
+    wide = max((len(key) for key in run["result"]), default=0)
+    return lines + [f"  {clean(key):<{wide}}  {clean(value['text'])}" for key, value in run["result"].items()]
