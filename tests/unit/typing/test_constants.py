@@ -38,7 +38,7 @@ def test_missing_reads_well_and_is_neither_empty_nor_equal_to_anything_else() ->
     assert repr(MISSING) == "MISSING"
     assert MISSING
     assert MISSING != None  # noqa: E711 - the comparison is the point
-    assert MISSING != object()
+    assert object() != MISSING
 
 
 def test_importing_the_types_loads_pydantic_and_nothing_else_from_outside() -> None:
