@@ -1,0 +1,149 @@
+"""Reading a state schema: which keys it has, of what type, with which strategy and default.
+
+Understands TypedDict (inheritance, `total`, `NotRequired`, generics, postponed annotations), pydantic models
+(defaults, factories, aliases, generics) and plain `dict`. What the keys then do is `fields`' business.
+"""
+
+from __future__ import annotations
+
+import sys
+import types
+import typing
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, is_typeddict
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from evonb.errors import StateError
+
+__all__ = ["Declared", "declared_keys", "is_schema", "strategy_name", "unwrap"]
+
+_MODIFIERS = tuple(
+    getattr(typing, name) for name in ("Required", "NotRequired", "ReadOnly") if hasattr(typing, name)
+)
+
+
+@dataclass(slots=True)
+class Declared:
+    """One key as the user declared it."""
+
+    name: str
+    annotation: Any
+    metadata: tuple[Any, ...] = ()
+    optional: bool = False
+    info: FieldInfo | None = None
+    aliases: tuple[str, ...] = field(default=())
+
+
+def is_schema(schema: Any) -> bool:
+    """Whether `schema` can be the schema of a state: a TypedDict, a pydantic model class, or dict itself."""
+    origin = get_origin(schema) or schema
+    return is_typeddict(origin) or (isinstance(origin, type) and issubclass(origin, BaseModel | dict))
+
+
+def declared_keys(schema: Any, namespace: Mapping[str, Any] | None = None) -> list[Declared]:
+    """The keys of a schema in declaration order; none for a plain dict, which takes any key.
+
+    Args:
+        namespace: Local names in which postponed annotations may be found too.
+
+    Raises:
+        StateError: An annotation can't be resolved; it is named.
+    """
+    origin = get_origin(schema) or schema
+    if is_typeddict(origin):
+        return _typed_dict_keys(schema, origin, namespace)
+    if isinstance(origin, type) and issubclass(origin, BaseModel):
+        return _model_keys(origin)
+    return []
+
+
+def _model_keys(schema: type[BaseModel]) -> list[Declared]:
+    if not schema.__pydantic_fields_complete__:
+        schema.model_rebuild()
+    keys = []
+    for name, info in schema.model_fields.items():
+        aliases = {alias for alias in (info.alias, info.validation_alias) if isinstance(alias, str)}
+        keys.append(Declared(name, info.annotation, tuple(info.metadata), info=info, aliases=tuple(aliases)))
+    return keys
+
+
+def _typed_dict_keys(schema: Any, origin: Any, namespace: Mapping[str, Any] | None) -> list[Declared]:
+    hints = _hints(origin, namespace)
+    known: dict[Any, Any] = {}
+    if origin is not schema:
+        known = dict(zip(origin.__parameters__, get_args(schema), strict=True))
+    optional_keys = getattr(origin, "__optional_keys__", frozenset())
+    keys = []
+    for name, hint in hints.items():
+        annotation, modifiers = _strip_modifiers(hint)
+        optional = typing.NotRequired in modifiers or (name in optional_keys and typing.Required not in modifiers)
+        bare, metadata = unwrap(_substitute(annotation, known))
+        keys.append(Declared(name, bare, metadata, optional=optional))
+    return keys
+
+
+def _strip_modifiers(hint: Any) -> tuple[Any, set[Any]]:
+    found = set()
+    metadata: tuple[Any, ...] = ()
+    while True:
+        origin = get_origin(hint)
+        if origin in _MODIFIERS:
+            found.add(origin)
+            hint = get_args(hint)[0]
+        elif origin is Annotated and get_origin(hint.__origin__) in _MODIFIERS:
+            metadata += hint.__metadata__
+            hint = hint.__origin__
+        else:
+            break
+    return (Annotated[(hint, *metadata)] if metadata else hint), found
+
+
+def _substitute(annotation: Any, known: Mapping[Any, Any]) -> Any:
+    if not known:
+        return annotation
+    if isinstance(annotation, TypeVar):
+        return known.get(annotation, annotation)
+    parameters = getattr(annotation, "__parameters__", ())
+    return annotation[tuple(known.get(parameter, parameter) for parameter in parameters)] if parameters else annotation
+
+
+def _hints(schema: Any, namespace: Mapping[str, Any] | None) -> dict[str, Any]:
+    try:
+        return typing.get_type_hints(schema, localns=dict(namespace or {}), include_extras=True)
+    except NameError as error:
+        key = _unresolved_key(schema, error.name)
+        raise StateError(
+            f"The annotation of state key {key!r} names {error.name!r}, which can't be found",
+            where=f"schema {schema.__qualname__} in {schema.__module__}",
+            fix="import or define the name where the schema is defined, outside of `if TYPE_CHECKING`",
+        ) from error
+
+
+def _unresolved_key(schema: Any, missing: str | None) -> str:
+    for base in reversed(schema.__mro__):
+        module = vars(sys.modules.get(base.__module__, types.ModuleType("none")))
+        for key, annotation in getattr(base, "__annotations__", {}).items():
+            text = getattr(annotation, "__forward_arg__", annotation)
+            if isinstance(text, str) and missing and missing in text and missing not in module:
+                return str(key)
+    return "?"
+
+
+def unwrap(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
+    """An annotation without `Annotated`, and what was in it."""
+    if get_origin(annotation) is Annotated:
+        return annotation.__origin__, annotation.__metadata__
+    return annotation, ()
+
+
+def strategy_name(metadata: tuple[Any, ...]) -> str | None:
+    """The name of the update strategy among the extras of an `Annotated`: the first text in it."""
+    return next((item for item in metadata if isinstance(item, str)), None)
+
+
+def is_union(annotation: Any) -> bool:
+    """Whether an annotation is `A | B`, in either spelling."""
+    return get_origin(annotation) in (Union, types.UnionType)

@@ -1,0 +1,112 @@
+"""Calling a node when there is more to it: a worker thread, a time limit, another try, one at a time."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from collections.abc import Awaitable, Callable
+from contextvars import copy_context
+from dataclasses import dataclass
+from typing import Any
+
+from evonb.graph.plan import NodePlan
+from evonb.graph.threads import in_thread
+from evonb.logger import get_logger
+
+__all__ = ["RetryPolicy", "TookTooLong", "as_policy", "call_node"]
+
+_log = get_logger(__name__)
+_GRACE_S = 1.0
+
+
+class TookTooLong(Exception):
+    """A node execution met its time limit."""
+
+
+@dataclass(frozen=True, slots=True)
+class RetryPolicy:
+    """When and how often a failed node is tried again, each time with a fresh copy of its state.
+
+    Attributes:
+        attempts: How many executions there may be in all.
+        delay_s: Seconds before the second one.
+        backoff: What the delay is multiplied with each further time.
+        on: Exceptions that are worth another try.
+    """
+
+    attempts: int = 3
+    delay_s: float = 0.0
+    backoff: float = 2.0
+    on: type[BaseException] | tuple[type[BaseException], ...] = Exception
+
+
+def as_policy(retry: RetryPolicy | int | None) -> RetryPolicy | None:
+    """The policy that a `retry` argument means; a number is the number of executions."""
+    return RetryPolicy(attempts=retry) if isinstance(retry, int) else retry
+
+
+async def call_node(node: NodePlan, make_state: Callable[[], Any], *, threaded: bool) -> Any:
+    """The answer of a node, tried as often as its policy allows.
+
+    Args:
+        node: The node.
+        make_state: Makes the copy of the state for one try.
+        threaded: Whether a sync node goes to a worker thread.
+
+    Raises:
+        TookTooLong: The time limit was met.
+    """
+    policy = as_policy(node.retry)
+    attempts = policy.attempts if policy else 1
+    delay_s = policy.delay_s if policy else 0.0
+    for attempt in range(1, attempts + 1):
+        try:
+            return await _once(node, make_state(), threaded=threaded)
+        except Exception as error:
+            if policy is None or attempt == attempts or not _worth_it(policy, error):
+                raise
+            await asyncio.sleep(delay_s)
+            delay_s *= policy.backoff
+    raise AssertionError("a policy allows at least one attempt")
+
+
+def _worth_it(policy: RetryPolicy, error: Exception) -> bool:
+    if isinstance(error, TookTooLong):
+        kinds = policy.on if isinstance(policy.on, tuple) else (policy.on,)
+        return any(issubclass(TimeoutError, kind) for kind in kinds)
+    return isinstance(error, policy.on)
+
+
+async def _once(node: NodePlan, state: Any, *, threaded: bool) -> Any:
+    if node.is_async:
+        return await _limited(node.call(state), node.timeout)
+    if threaded:
+        answer = await _limited(in_thread(_with_context(node.call, state)), node.timeout)
+    else:
+        answer = node.call(state)
+    # A plain function may hand back a coroutine, as decorated ones do.
+    return await _limited(answer, node.timeout) if inspect.isawaitable(answer) else answer
+
+
+def _with_context(call: Callable[[Any], Any], state: Any) -> Callable[[], Any]:
+    context = copy_context()
+    return lambda: context.run(call, state)
+
+
+async def _limited(work: Awaitable[Any], timeout_s: float | None) -> Any:
+    if timeout_s is None:
+        return await work
+    future = asyncio.ensure_future(work)
+    try:
+        await asyncio.wait((future,), timeout=timeout_s)
+    except asyncio.CancelledError:
+        future.cancel()
+        raise
+    if future.done():
+        return future.result()
+    future.cancel()
+    if isinstance(future, asyncio.Task):
+        _, running = await asyncio.wait((future,), timeout=_GRACE_S)
+        if running:
+            _log.warning("A node goes on after its time limit: it swallows asyncio.CancelledError")
+    raise TookTooLong

@@ -1,0 +1,229 @@
+"""The engine's decision: which tasks become ready now that one has finished. Pure: values in, a value out.
+
+Run mode and the debugger both live off it; neither keeps scheduling state of its own but `Slots`, which a
+decision never changes: it says which slots get a new value.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from evonb.graph.plan import EdgePlan, JoinPlan, NodePlan
+from evonb.graph.record import Record
+
+__all__ = ["Batch", "Hop", "JoinNote", "Outcome", "Slot", "SlotKey", "Slots", "Task", "decide"]
+
+
+class Batch:
+    """Several tasks of one target that one router started at once; a join behind them waits for all of them."""
+
+    __slots__ = ("outer", "size")
+
+    def __init__(self, size: int, outer: Place | None) -> None:
+        self.size = size
+        self.outer = outer
+
+
+Place = tuple[Batch, int]
+"""Which of a batch a task belongs to: the batch and the position in it."""
+
+
+class Task:
+    """One execution of a node, waiting or done.
+
+    Attributes:
+        node: What runs.
+        inputs: The records that it starts from: one, or those of all branches in edge order.
+        parents: The tasks before, as `inputs`; empty at the start.
+        edge: Index of the edge that it came by (of the first, for a join).
+        group: The edge group.
+        place: Its place in a batch, or None.
+        shared: Whether other tasks start from the same record.
+        visit: The how-manieth execution of its node in this run it is, counted from 1.
+        number: Unique within its run; 0 until it is queued.
+    """
+
+    __slots__ = ("edge", "group", "inputs", "node", "number", "parents", "place", "shared", "visit")
+
+    def __init__(
+        self,
+        node: NodePlan,
+        inputs: tuple[Record, ...],
+        parents: tuple[Task, ...],
+        edge: int,
+        group: str,
+        place: Place | None,
+        shared: bool,
+    ) -> None:
+        self.node = node
+        self.inputs = inputs
+        self.parents = parents
+        self.edge = edge
+        self.group = group
+        self.place = place
+        self.shared = shared
+        self.visit = 0
+        self.number = 0
+
+    def route(self) -> list[str]:
+        """The names of the nodes that led here, oldest first; at a join the way of its first branch."""
+        names = []
+        task = self
+        while task.parents:
+            task = task.parents[0]
+            if task.node.spec is not None:
+                names.append(task.node.name)
+        return names[::-1]
+
+    def order(self) -> tuple[tuple[int, int], ...]:
+        """A key that sorts tasks by the edges they came by, whatever finished first."""
+        steps = []
+        task: Task | None = self
+        while task is not None:
+            steps.append((task.edge, -1 if task.place is None else task.place[1]))
+            task = task.parents[0] if task.parents else None
+        return tuple(reversed(steps))
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """One way that a finished task goes on: along an edge to a target, with the record that gets there."""
+
+    edge: EdgePlan
+    target: NodePlan
+    record: Record
+    place: Place | None
+
+
+@dataclass(frozen=True, slots=True)
+class Slot:
+    """What an "all" node has got for one edge group.
+
+    Attributes:
+        mask: The predecessors whose input is complete.
+        last: The newest arrival, which links to the one before.
+        count: How many of each batch have come, by predecessor bit; None while there is no batch.
+    """
+
+    mask: int = 0
+    last: Arrival | None = None
+    count: Mapping[tuple[int, Batch], int] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Arrival:
+    """One input of a join, linked to the one that came before."""
+
+    bit: int
+    task: Task
+    hop: Hop
+    before: Arrival | None
+
+
+SlotKey = tuple[int, str]
+Slots = Mapping[SlotKey, Slot]
+
+
+@dataclass(frozen=True, slots=True)
+class JoinNote:
+    """What happened at a join, for the events."""
+
+    node: NodePlan
+    join: JoinPlan
+    mask: int
+    fired: bool
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What follows from a finished task.
+
+    Attributes:
+        ready: Tasks that can run now, in edge order.
+        ended: Hops that reached the end.
+        slots: New values of join slots; None empties one.
+        notes: What happened at joins.
+    """
+
+    ready: list[Task] = field(default_factory=list)
+    ended: list[Hop] = field(default_factory=list)
+    slots: dict[SlotKey, Slot | None] = field(default_factory=dict)
+    notes: list[JoinNote] = field(default_factory=list)
+
+
+def decide(slots: Slots, task: Task, hops: Sequence[Hop]) -> Outcome:
+    """What becomes ready.
+
+    Args:
+        slots: What joins have got so far; left as it is.
+        task: The task that finished.
+        hops: Where it goes, in edge order, routers and filters asked already.
+    """
+    outcome = Outcome()
+    shared = len(hops) > 1
+    for hop in hops:
+        target = hop.target
+        if target.is_end:
+            outcome.ended.append(hop)
+        elif target.joins is None:
+            outcome.ready.append(
+                Task(target, (hop.record,), (task,), hop.edge.index, hop.edge.group, hop.place, shared)
+            )
+        else:
+            _arrive(slots, outcome, task, hop, target.joins[hop.edge.group])
+    return outcome
+
+
+def _arrive(slots: Slots, outcome: Outcome, task: Task, hop: Hop, join: JoinPlan) -> None:
+    key = (hop.target.index, join.group)
+    slot = outcome.slots[key] if key in outcome.slots else slots.get(key)
+    slot = _put(slot or Slot(), join.bits[task.node.index], task, hop)
+    fired = slot.mask == join.full
+    outcome.notes.append(JoinNote(hop.target, join, slot.mask, fired))
+    outcome.slots[key] = None if fired else slot
+    if fired:
+        outcome.ready.append(_fire(slot, join, hop.target))
+
+
+def _put(slot: Slot, bit: int, task: Task, hop: Hop) -> Slot:
+    last = Arrival(bit, task, hop, slot.last)
+    if hop.place is None:
+        return Slot(slot.mask | 1 << bit, last, slot.count)
+    batch = hop.place[0]
+    count = dict(slot.count or {})
+    count[bit, batch] = count.get((bit, batch), 0) + 1
+    complete = count[bit, batch] >= batch.size
+    return Slot(slot.mask | (1 << bit if complete else 0), last, count)
+
+
+def _fire(slot: Slot, join: JoinPlan, node: NodePlan) -> Task:
+    arrivals = _chosen(slot)
+    place = next((each.hop.place for each in arrivals if each.hop.place is not None), None)
+    return Task(
+        node,
+        tuple(each.hop.record for each in arrivals),
+        tuple(each.task for each in arrivals),
+        arrivals[0].hop.edge.index,
+        join.group,
+        None if place is None else place[0].outer,
+        True,
+    )
+
+
+def _chosen(slot: Slot) -> list[Arrival]:
+    """The newest input of each predecessor, or its newest complete batch in order; predecessors in edge order."""
+    chosen: dict[int, dict[int, Arrival]] = {}
+    batches: dict[int, Batch | None] = {}
+    arrival = slot.last
+    while arrival is not None:
+        bit, place = arrival.bit, arrival.hop.place
+        if bit not in batches:
+            complete = place is None or (slot.count or {}).get((bit, place[0]), 0) >= place[0].size
+            if complete:
+                batches[bit] = place[0] if place else None
+                chosen[bit] = {place[1] if place else 0: arrival}
+        elif place is not None and place[0] is batches[bit]:
+            chosen[bit].setdefault(place[1], arrival)
+        arrival = arrival.before
+    return [of_bit[position] for _, of_bit in sorted(chosen.items()) for position in sorted(of_bit)]

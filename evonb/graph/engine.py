@@ -1,0 +1,242 @@
+"""`GraphEngine`: a built graph. Thin: it holds the plan and the listeners, and starts runs."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from pydantic import PrivateAttr, SerializeAsAny, SkipValidation
+
+from evonb.errors import NodeError
+from evonb.graph import record as records
+from evonb.graph import telling
+from evonb.graph.bus import Bus, Hub
+from evonb.graph.component import BaseComponent
+from evonb.graph.edges import EdgeSpecBase
+from evonb.graph.events import Detach, Event, Listener, RunFailed, RunFinished, RunStarted
+from evonb.graph.failure import GraphWarning, describe
+from evonb.graph.handle import RunHandle, run_in_loop_thread, stream_events
+from evonb.graph.isolate import take
+from evonb.graph.nodes import AsyncNode, GraphNodeSpec
+from evonb.graph.plan import Plan, compile_plan
+from evonb.graph.record import Record
+from evonb.graph.run import Run
+from evonb.graph.schema import Values, compile_schema
+from evonb.graph.topology import Finding, Topology
+
+__all__ = ["GraphEngine"]
+
+
+class GraphEngine(BaseComponent):
+    """A graph that runs. It never changes; each run has its own queue, state and stream, and runs may overlap.
+
+    Attributes:
+        nodes: The nodes by name.
+        edges: The edges by source; those of "start" lead to the entry.
+        state_schema: The schema; None takes any keys.
+        max_turn: How many node executions one run may have; None for any number. What reached the end is kept.
+        timeout: Seconds for one node execution; None for any time.
+        name: What the graph is called in pictures and errors.
+        strict: Whether unknown state keys are errors.
+
+    Raises:
+        GraphError: The nodes and edges make no graph.
+        StateError: The schema isn't usable.
+    """
+
+    nodes: dict[str, GraphNodeSpec]
+    edges: dict[str, list[SerializeAsAny[EdgeSpecBase]]]
+    state_schema: SkipValidation[Any] = None
+    max_turn: int | None = None
+    timeout: float | None = None
+    name: str = "graph"
+    strict: bool = False
+    _plan: Plan = PrivateAttr()
+    _hub: Hub = PrivateAttr(default_factory=Hub)
+    _topology: Topology | None = PrivateAttr(default=None)
+
+    def __init__(self, **fields: Any) -> None:
+        super().__init__(**fields)
+        # Not in model_post_init: pydantic would wrap our errors into its own.
+        schema = compile_schema(self.state_schema, strict=self.strict)
+        self._plan = compile_plan(self.name, self.nodes, self.edges, schema, self.timeout)
+
+    # --- running ---------------------------------------------------------------------------
+
+    async def run(self, inputs: Mapping[str, Any]) -> Any:
+        """Run the graph once and wait for its end.
+
+        Inputs aren't changed; a value that no node touched may be shared between inputs and result. If the run is
+        cancelled or fails, nothing of it goes on.
+
+        Args:
+            inputs: State keys and their first values.
+
+        Returns:
+            The final state in the type of the schema; None, with a warning, if nothing reached the end.
+
+        Raises:
+            NodeError: A node failed; the user's exception is its cause.
+            RouterError: A router answered an undeclared target.
+            StateError: An input doesn't fit the schema.
+        """
+        return await self._run(Bus(self._hub), inputs)
+
+    def run_sync(self, inputs: Mapping[str, Any]) -> Any:
+        """As `run`, for plain code: blocks until the run's end.
+
+        The run has a loop of its own, in a thread of its own, so this works where a loop is running too.
+        """
+        return run_in_loop_thread(self.run(inputs))
+
+    def start(self, inputs: Mapping[str, Any]) -> RunHandle:
+        """Begin a run on the running loop and return at once; sync nodes go to worker threads.
+
+        Args:
+            inputs: As for `run`.
+
+        Returns:
+            A handle: await it for the result, or stop the run by it.
+        """
+        bus = Bus(self._hub, live=True)
+        return RunHandle(bus, self, self._run(bus, take(dict(inputs))))
+
+    def stream(self, inputs: Mapping[str, Any]) -> AsyncIterator[Event]:
+        """The events of a new run, as an async iterator; leaving it early cancels the run.
+
+        An error of the run is raised after its last event.
+        """
+        return stream_events(lambda listener: self._run(Bus(self._hub, (listener,)), take(dict(inputs))))
+
+    def attach(self, listener: Listener, *, live: bool = False) -> Detach:
+        """Have a function called with every event of every run of this engine.
+
+        Calls come in `seq` order, one at a time per run, from the loop or from a node's thread. A listener that
+        raises is dropped and logged; the run goes on.
+
+        Args:
+            listener: The function.
+            live: Whether sync nodes go to worker threads meanwhile, so that the loop stays free to show things.
+
+        Returns:
+            A function that detaches it again.
+        """
+        return self._hub.attach(listener, live=live)
+
+    async def _run(self, bus: Bus, inputs: Mapping[str, Any]) -> Any:
+        run = Run(self._plan, bus, self.max_turn)
+        try:
+            return await self._finish(run, await self._begin(run, inputs))
+        finally:
+            await bus.close()
+
+    async def _begin(self, run: Run, inputs: Mapping[str, Any]) -> Record | None:
+        bus, schema = run.bus, self._plan.schema
+        if bus.on:
+            bus.emit(RunStarted, (), graph_name=self.name, inputs=dict(inputs), started_at=time.time())
+        try:
+            start = records.root(schema, take(inputs) if bus.on else inputs)
+            return await run.execute(start)
+        except Exception as error:
+            node = error.node_name if isinstance(error, NodeError) else None
+            bus.emit(RunFailed, (), error=describe(error, where=f"graph {self.name!r}"), node=node)
+            raise
+        except BaseException:
+            reached = run.result()
+            state = None if reached is None else self._state(reached)
+            bus.emit(RunFinished, (), reason="stopped", state=state, message="stopped before its end")
+            raise
+
+    async def _finish(self, run: Run, reached: Record | None) -> Any:
+        message = telling.end_message(run)
+        reason = "max_turn" if run.skipped else "completed" if reached is not None else "starved"
+        state = None if reached is None else self._state(reached)
+        if run.bus.on:
+            run.bus.emit(RunFinished, (), reason=reason, state=state, message=message)
+            state = take(state)  # the events keep theirs
+        if reached is None:
+            warnings.warn(
+                f"Graph {self.name!r}: nothing reached the end, so the result is None. "
+                + (message or "No branch chose a target"),
+                GraphWarning,
+                stacklevel=2,
+            )
+        return state
+
+    def _state(self, record: Record) -> Any:
+        schema = self._plan.schema
+        return schema.view(records.values_of(schema, record))
+
+    # --- as a node of another graph ----------------------------------------------------------
+
+    def _as_node(self) -> SubgraphNode:
+        return SubgraphNode(engine=self)
+
+    async def run_nested(self, bus: Bus, path: tuple[str, ...], values: Values) -> Values:
+        """Run as a node of another graph, in its stream; gives what the state keys were changed by."""
+        schema = self._plan.schema
+        run = Run(self._plan, bus, self.max_turn, path)
+        known = {key: value for key, value in values.items() if key in schema.fields or not schema.fields}
+        start = records.root(schema, known)
+        reached = await run.execute(start)
+        if reached is None:
+            message = telling.end_message(run) or "no branch chose a target"
+            warnings.warn(
+                f"Sub-graph {' > '.join(path)!r}: nothing reached its end, so it changes nothing: {message}",
+                GraphWarning,
+                stacklevel=2,
+            )
+            return {}
+        return records.changes_since(schema, start, reached)
+
+    # --- looking at it -------------------------------------------------------------------------
+
+    def topology(self) -> Topology:
+        """What the graph looks like, sub-graphs included, with what `check` says."""
+        if self._topology is None:
+            from evonb.graph.describe import topology_of
+
+            self._topology = topology_of(self)
+        return self._topology
+
+    def check(self) -> list[Finding]:
+        """Everything that looks wrong about the graph, all at once; runs nothing."""
+        from evonb.graph.check import check_engine
+
+        return check_engine(self)
+
+    def draw_graph(self, save_path: str | None = None, auto_open: bool = True) -> None:
+        """Write the picture of the graph as one offline HTML page.
+
+        Args:
+            save_path: Where to; None keeps nothing, unless the page is to be opened.
+            auto_open: Whether to open it in the browser.
+
+        Raises:
+            OSError: It can't be written.
+        """
+        from evonb.graph.drawing import draw
+
+        draw(self.topology(), save_path, auto_open=auto_open)
+
+
+class SubgraphNode(AsyncNode):
+    """An engine as a node; returns what its run changed."""
+
+    engine: GraphEngine
+
+    @property
+    def _subgraph(self) -> GraphEngine:
+        return self.engine
+
+    async def __call__(self, state: Any) -> Any:
+        """Run the graph on this state, in a stream of its own."""
+        engine = self.engine
+        schema = engine._plan.schema
+        bus = Bus(engine._hub)
+        try:
+            return await engine.run_nested(bus, (), {**schema.changes(state, "state")})
+        finally:
+            await bus.close()

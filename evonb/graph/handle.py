@@ -1,0 +1,119 @@
+"""Ways to run an engine other than awaiting it: in the background, in a thread, as a stream of events."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator
+from typing import TYPE_CHECKING, Any
+
+from evonb.graph.bus import Bus
+from evonb.graph.events import Event, Listener, RunId
+
+if TYPE_CHECKING:
+    from evonb.graph.engine import GraphEngine
+
+__all__ = ["RunHandle", "run_in_loop_thread", "stream_events"]
+
+
+class RunHandle:
+    """A run in the background.
+
+    Awaiting it, as often as one likes, gives the result or raises the run's error; awaiting and giving up doesn't stop
+    the run. A failure that nobody awaits is told by the run's events only.
+    """
+
+    def __init__(self, bus: Bus, engine: GraphEngine, work: Coroutine[Any, Any, Any]) -> None:
+        self._bus = bus
+        self._engine = engine
+        self._stopped = False
+        self._task: asyncio.Task[Any] = asyncio.get_running_loop().create_task(work)
+        self._task.add_done_callback(_retrieve)
+
+    @property
+    def run_id(self) -> RunId:
+        """The id that the run's events carry."""
+        return self._bus.run_id
+
+    @property
+    def done(self) -> bool:
+        """Whether the run is over."""
+        return self._task.done()
+
+    def stop(self) -> None:
+        """Stop the run as soon as its nodes can be cancelled. Call it on the run's loop; does nothing after the end."""
+        if not self._task.done():
+            self._stopped = True
+            self._task.cancel()
+
+    def __await__(self) -> Generator[Any, None, Any]:
+        return self._result().__await__()
+
+    async def _result(self) -> Any:
+        """The result; None for a run that was stopped."""
+        await asyncio.wait((self._task,))
+        if self._task.cancelled() and self._stopped:
+            return None
+        return self._task.result()
+
+    def __repr__(self) -> str:
+        state = "running" if not self.done else "stopped" if self._stopped else "done"
+        return f"<RunHandle of graph {self._engine.name!r}: {state}>"
+
+
+def _retrieve(task: asyncio.Task[Any]) -> None:
+    if not task.cancelled():
+        task.exception()  # asyncio would complain about an error that nobody awaited
+
+
+# --- plain code ------------------------------------------------------------------------------
+
+_loop: asyncio.AbstractEventLoop | None = None
+_lock = threading.Lock()
+
+
+def run_in_loop_thread(work: Coroutine[Any, Any, Any]) -> Any:
+    """Await a coroutine on the loop thread that evonb keeps for plain code; blocks, and cancels it when interrupted."""
+    future = asyncio.run_coroutine_threadsafe(work, _loop_of_thread())
+    try:
+        return future.result()
+    except BaseException:
+        future.cancel()
+        raise
+
+
+def _loop_of_thread() -> asyncio.AbstractEventLoop:
+    global _loop
+    with _lock:
+        if _loop is None or _loop.is_closed():
+            _loop = asyncio.new_event_loop()
+            threading.Thread(target=_loop.run_forever, name="evonb-loop", daemon=True).start()
+        return _loop
+
+
+# --- as a stream -------------------------------------------------------------------------------
+
+
+async def stream_events(begin: Callable[[Listener], Awaitable[Any]]) -> AsyncIterator[Event]:
+    """The events of the run that `begin` makes with a listener, in order."""
+    loop = asyncio.get_running_loop()
+    events: asyncio.Queue[Event | None] = asyncio.Queue()
+
+    def listen(event: Event) -> None:
+        loop.call_soon_threadsafe(events.put_nowait, event)
+
+    async def work() -> None:
+        try:
+            await begin(listen)
+        finally:
+            loop.call_soon_threadsafe(events.put_nowait, None)
+
+    task = asyncio.create_task(work())
+    try:
+        while (event := await events.get()) is not None:
+            yield event
+        await task
+    finally:
+        task.cancel()
+        await asyncio.wait((task,))
+        _retrieve(task)
