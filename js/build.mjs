@@ -60,7 +60,7 @@ function report(files) {
 async function main(flags) {
   if (flags.includes("--gallery")) {
     const gallery = { gallery: "dev/gallery.ts" };
-    await save(GALLERY, [...(await bundle(gallery, { loader: { ".json": "json" } })), ...(await bundle(STYLES))]);
+    await save(GALLERY, [...(await bundle(gallery, { format: "iife" })), ...(await bundle(STYLES))]);
     return 0;
   }
   const files = [...(await bundle(VIEWS)), ...(await bundle(STYLES))];

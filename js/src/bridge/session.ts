@@ -45,6 +45,11 @@ export class Session {
     return this.state;
   }
 
+  /** Seconds on the run's clock: counting on while it runs, standing where it stood in a saved view. */
+  elapsedS(): number {
+    return this.state === "saved" ? this.store.snapshot.run.elapsed_s : this.store.elapsedS();
+  }
+
   /** Set when the notebook was saved by another version of evonb, whose data this view can't read. */
   get foreignProtocol(): number | null {
     const { protocol } = this.store.snapshot;

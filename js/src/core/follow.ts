@@ -17,9 +17,9 @@ export function nodeOfInterest(snapshot: Snapshot): string | null {
   return found;
 }
 
-/** How long a node's visit has been going on; null if it isn't at work, or nobody knows what time it is. */
-export function runningSeconds(snapshot: Snapshot, id: string, elapsedS: number | null): number | null {
+/** How long a node's visit has been going on; null if it isn't at work. */
+export function runningSeconds(snapshot: Snapshot, id: string, elapsedS: number): number | null {
   const state = lookUp(snapshot.nodes, id);
-  if (elapsedS === null || state === undefined || state.status !== "running" || state.started_s === null) return null;
+  if (state === undefined || state.status !== "running" || state.started_s === null) return null;
   return Math.max(0, elapsedS - state.started_s);
 }

@@ -6,7 +6,7 @@ const SPACE = "\u00a0"; // a number doesn't part from its unit at the end of a l
 export function formatDuration(seconds: number): string {
   const s = Math.max(0, seconds);
   if (s < 0.0995) return `${Math.round(s * 1000)}${SPACE}ms`;
-  if (s < 99.95) return `${s.toFixed(1)}${SPACE}s`;
+  if (s < 59.95) return `${s.toFixed(1)}${SPACE}s`;
   if (s < 3599.5) return minutes(Math.round(s));
   return hours(Math.round(s / 60));
 }
@@ -26,7 +26,7 @@ function twoFigures(value: number): string {
 /** A duration in words, for the voice of a screen reader. */
 export function speakDuration(seconds: number): string {
   if (seconds < 0.0995) return plural(Math.round(seconds * 1000), "millisecond");
-  if (seconds < 99.95) return `${seconds.toFixed(1)} seconds`;
+  if (seconds < 59.95) return `${seconds.toFixed(1)} seconds`;
   const s = Math.round(seconds);
   return `${plural(Math.floor(s / 60), "minute")} ${plural(s % 60, "second")}`;
 }

@@ -41,18 +41,32 @@ export function actionOf(press: KeyPress): Action | null {
 }
 
 /**
- * The node that an arrow key leads to: along an edge if one leads that way, else the nearest node there.
- * Null at the rim of the picture.
+ * The node that an arrow key leads to: sideways to the next in the same row, else along an edge that leads that way,
+ * else to the nearest node there. Null at the rim of the picture.
  */
 export function neighbour(index: GraphIndex, layout: WireLayout, from: string, direction: Direction): string | null {
+  const sideways = direction === "left" || direction === "right";
   const linked = [
     ...(index.outgoing.get(from) ?? []).map((edge) => edge.target),
     ...(index.incoming.get(from) ?? []).map((edge) => edge.source),
   ];
-  return nearest(layout, from, direction, linked) ?? nearest(layout, from, direction, index.nodes.keys());
+  const all = [...index.nodes.keys()];
+  return (
+    (sideways ? nearest(layout, from, direction, all, SAME_ROW) : null) ??
+    nearest(layout, from, direction, linked) ??
+    nearest(layout, from, direction, all)
+  );
 }
 
-function nearest(layout: WireLayout, from: string, direction: Direction, ids: Iterable<string>): string | null {
+const SAME_ROW = 16;
+
+function nearest(
+  layout: WireLayout,
+  from: string,
+  direction: Direction,
+  ids: readonly string[],
+  mostAside = Number.POSITIVE_INFINITY,
+): string | null {
   const start = centre(layout, from);
   if (start === null) return null;
   let best: string | null = null;
@@ -61,8 +75,8 @@ function nearest(layout: WireLayout, from: string, direction: Direction, ids: It
     const spot = id === from ? null : centre(layout, id);
     if (spot === null) continue;
     const { ahead, aside } = turned(spot.x - start.x, spot.y - start.y, direction);
-    // Twice as far aside as ahead is another direction.
-    if (ahead <= 1 || aside > 4 * ahead) continue;
+    // Much farther aside than ahead is another direction.
+    if (ahead <= 1 || aside > mostAside || aside > 4 * ahead) continue;
     const cost = ahead + 2 * aside;
     if (cost < bestCost) [best, bestCost] = [id, cost];
   }

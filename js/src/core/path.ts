@@ -12,7 +12,12 @@ const { corner_radius: RADIUS, shorten: SHORTEN, head_length: LENGTH, head_half_
 
 /** The line of an edge; it ends a little early, so that the arrow head's tip stays sharp. */
 export function linePath(points: Points): string {
-  const corners = shortened(distinct(points));
+  return roundedPath(points, SHORTEN);
+}
+
+/** A path through the points with round corners that ends `short` px early. */
+export function roundedPath(points: Points, short = 0): string {
+  const corners = shortened(distinct(points), short);
   const first = corners[0];
   const last = corners.at(-1);
   if (first === undefined || last === undefined) return "";
@@ -43,12 +48,12 @@ function distinct(points: Points): Point[] {
   return out;
 }
 
-function shortened(points: readonly Point[]): Point[] {
+function shortened(points: readonly Point[], short: number): Point[] {
   const tip = points.at(-1);
   const before = points.at(-2);
   if (tip === undefined || before === undefined) return [...points];
   const u = direction(before, tip);
-  const by = Math.min(SHORTEN, distance(before, tip));
+  const by = Math.min(short, distance(before, tip));
   return [...points.slice(0, -1), { x: tip.x - u.x * by, y: tip.y - u.y * by }];
 }
 

@@ -12,10 +12,11 @@ export function resultCard(run: RunState, close: () => void, signal: AbortSignal
   button.addEventListener("click", close, { signal });
   const complete = run.reason === "completed";
   const look = complete ? "done" : "waiting";
+  const title = run.result === null ? "No final state" : "Final state";
   return html(
     "section",
-    { class: "card result", "aria-label": "Final state" },
-    html("header", {}, html("span", { class: `${look} ink` }, stateIcon(look)), html("h3", {}, "Final state"), button),
+    { class: "card result", "aria-label": title },
+    html("header", {}, html("span", { class: `${look} ink` }, stateIcon(look)), html("h3", {}, title), button),
     html("p", { class: "facts dim" }, `${plural(run.turns, "step")} · ${formatDuration(run.elapsed_s)}`),
     run.message === "" ? null : html("p", {}, run.message),
     run.result === null ? nothing("Nothing reached the end of the graph.") : previewRows(run.result),

@@ -6,6 +6,8 @@ import { html } from "../view/dom.ts";
 export const CARD_WIDTH = 366;
 export const NARROW_BELOW = 760;
 
+const MARGIN = 12;
+
 export type Place = "beside" | "below";
 
 export class Side {
@@ -18,6 +20,15 @@ export class Side {
     this.element.replaceChildren(...(card === null ? [] : [card]));
     this.shown = card;
     return true;
+  }
+
+  /** Moves the card so that its middle is at this height, as far as it stays whole; null centres it. */
+  level(middle: number | null): void {
+    const card = this.shown;
+    if (card === null) return;
+    const room = Math.max(0, this.element.clientHeight - 2 * MARGIN - card.offsetHeight);
+    const top = middle === null ? room / 2 : Math.min(room, Math.max(0, middle - MARGIN - card.offsetHeight / 2));
+    card.style.setProperty("--top", `${Math.round(top)}px`);
   }
 
   get isOpen(): boolean {

@@ -1,4 +1,4 @@
-/** Rows of state keys and their values: one line each, the whole on demand. */
+/** Rows of state keys and their values: a preview each, or the whole, folded where it is long. */
 
 import type { Preview } from "../protocol/generated.ts";
 import { html } from "../view/dom.ts";
@@ -9,7 +9,7 @@ const ONE_LINE_CHARS = 80;
 export function previewRows(values: Readonly<Record<string, Preview>>): HTMLElement {
   const rows = Object.entries(values).map(([key, value]) => {
     const text = value.cut && !value.text.endsWith("…") ? `${value.text}…` : value.text;
-    return row(key, html("span", { class: "value cut", title: `${value.kind}\n${value.text}` }, text));
+    return row(key, html("span", { class: "value", title: `${value.kind}\n${value.text}` }, text));
   });
   return rows.length === 0 ? nothing("The state is empty.") : html("dl", { class: "values" }, ...rows.flat());
 }

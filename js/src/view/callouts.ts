@@ -10,19 +10,21 @@ import { lookUp } from "../core/record.ts";
 import { tail } from "../core/text.ts";
 import type { NodeState, Snapshot, WireLayout } from "../protocol/generated.ts";
 import { html, setText } from "./dom.ts";
-import { Leader } from "./leader.ts";
+import { Leader, leaderHeight } from "./leader.ts";
 import type { Stage } from "./stage.ts";
 
 const MOST = 3;
-const SHOWN_CHARS = 110;
+const SHOWN_CHARS = { margin: 74, docked: 170 } as const; // what fits: three short lines, two long ones
 const WIDTH = 186;
 const GAP = 44;
 const BETWEEN = 8;
+const CALLOUT_HEIGHT = 82; // before it has been laid out
 
 interface Callout {
   readonly element: HTMLElement;
   readonly count: HTMLElement;
   readonly text: Text;
+  stream: string;
   readonly leader: Leader;
 }
 
@@ -37,8 +39,9 @@ export class Callouts {
     private readonly layout: WireLayout,
   ) {}
 
-  update(snapshot: Snapshot): void {
-    const streaming = newest(snapshot);
+  /** @param elsewhere A node whose stream is shown in a card of its own. */
+  update(snapshot: Snapshot, elsewhere: string | null): void {
+    const streaming = newest(snapshot).filter((id) => id !== elsewhere);
     for (const [id, callout] of this.open) if (!streaming.includes(id)) this.close(id, callout);
     for (const id of streaming) {
       const state = lookUp(snapshot.nodes, id);
@@ -55,6 +58,7 @@ export class Callouts {
       const box = lookUp(this.layout.boxes, id);
       const docked = left === null || box === undefined;
       callout.element.classList.toggle("docked", docked);
+      this.write(callout, docked);
       callout.leader.show(!docked);
       if (docked) {
         if (callout.element.parentNode !== this.dock) this.dock.append(callout.element);
@@ -62,13 +66,12 @@ export class Callouts {
       }
       if (callout.element.parentNode !== this.stage.element) this.stage.element.append(callout.element);
       const at = this.stage.screenBox(box);
-      const height = callout.element.offsetHeight || 76;
-      const top = Math.min(Math.max(lowest, at.y + at.h / 2 - 20), this.stage.view.h - height - 8);
+      const y = leaderHeight(at, this.stage.otherBoxes(this.layout, id, this.index.groups), left);
+      const height = callout.element.offsetHeight || CALLOUT_HEIGHT;
+      const top = Math.min(Math.max(lowest, y - height / 2), this.stage.view.h - height - 8);
       lowest = top + height + BETWEEN;
       callout.element.style.transform = `translate(${Math.round(left)}px, ${Math.round(top)}px)`;
-      const y = at.y + at.h / 2;
-      const wanted = y > top + 12 && y < top + height - 12 ? y : top + 20;
-      callout.leader.draw(at, this.stage.otherBoxes(this.layout, id, this.index.groups), { x: left, y: wanted });
+      callout.leader.draw(at, y, { x: left, y: Math.min(Math.max(y, top + 12), top + height - 12) });
     }
   }
 
@@ -90,16 +93,19 @@ export class Callouts {
     );
     const leader = new Leader("running");
     this.stage.underlay.append(leader.element);
-    const callout = { element, count, text, leader };
+    const callout = { element, count, text, leader, stream: "" };
     this.open.set(id, callout);
     return callout;
   }
 
   private fill(callout: Callout, state: NodeState): void {
-    const shown = tail(state.stream, SHOWN_CHARS);
     setText(callout.count, plural(state.chunks, "chunk"));
-    setText(callout.text, shown === state.stream ? shown : `…${shown}`);
-    callout.element.classList.toggle("over", state.status !== "running");
+    callout.stream = state.stream;
+  }
+
+  private write(callout: Callout, docked: boolean): void {
+    const shown = tail(callout.stream, docked ? SHOWN_CHARS.docked : SHOWN_CHARS.margin);
+    setText(callout.text, shown === callout.stream ? shown : `…${shown}`);
   }
 
   private close(id: string, callout: Callout): void {

@@ -59,7 +59,7 @@ export class Legend {
 
   private keys(): HTMLElement[] {
     const items = KEYS.map(([keys, words]) => html("li", {}, html("kbd", {}, keys), words));
-    return [html("h3", {}, "Keys"), html("ul", {}, ...items)];
+    return [html("h3", {}, "Keys"), html("ul", { class: "keys" }, ...items)];
   }
 }
 

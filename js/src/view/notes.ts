@@ -92,20 +92,24 @@ export class Tags {
     this.element.replaceChildren(...(wanted ? this.tags(snapshot) : []));
   }
 
+  /** The most urgent first; one that would lie on another is left out. */
   private tags(snapshot: Snapshot): SVGTextElement[] {
+    const placed: WireBox[] = [];
     return this.index.graph.nodes
       .map((node) => ({ id: node.id, status: lookUp(snapshot.nodes, node.id)?.status ?? "idle" }))
       .filter(({ status }) => TOLD.includes(status))
       .sort((a, b) => TOLD.indexOf(a.status) - TOLD.indexOf(b.status))
-      .slice(0, MOST_TAGS)
-      .flatMap(({ id, status }) => this.tag(id, status) ?? []);
+      .flatMap(({ id, status }) => (placed.length < MOST_TAGS ? (this.tag(id, status, placed) ?? []) : []));
   }
 
-  private tag(id: string, status: NodeStatus): SVGTextElement | null {
+  private tag(id: string, status: NodeStatus, placed: WireBox[]): SVGTextElement | null {
     const box = lookUp(this.layout.boxes, id);
     if (box === undefined) return null;
     const at = this.screenBox(box);
-    const spot = { class: `tag ${status}`, x: at.x + at.w + 5, y: at.y + at.h / 2 + 4 };
-    return svg("text", spot, cut(nameOf(this.index, id), 34));
+    const name = cut(nameOf(this.index, id), 34);
+    const spot = { x: at.x + at.w + 5, y: at.y + at.h / 2 - 7, w: name.length * NOTE.letter + 8, h: 14 };
+    if (placed.some((other) => overlaps(other, spot))) return null;
+    placed.push(spot);
+    return svg("text", { class: `tag ${status}`, x: spot.x, y: spot.y + 11 }, name);
   }
 }

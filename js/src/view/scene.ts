@@ -25,14 +25,11 @@ export class Scene {
   private readonly pulses: Pulses;
   private snapshot: Snapshot;
 
-  /**
-   * @param elapsedS The run's clock; null when nobody knows what time it is, as in a saved view.
-   */
   constructor(
     snapshot: Snapshot,
     private readonly stage: Stage,
     prefix: string,
-    elapsedS: () => number | null,
+    elapsedS: () => number,
     private readonly signal: AbortSignal,
   ) {
     this.snapshot = snapshot;
@@ -54,12 +51,12 @@ export class Scene {
     return same(graph, snapshot.graph) && same(layout, snapshot.layout);
   }
 
-  update(snapshot: Snapshot, events: readonly WireEvent[]): void {
+  update(snapshot: Snapshot, events: readonly WireEvent[], openNode: string | null): void {
     this.snapshot = snapshot;
     this.picture.update(snapshot);
     this.notes.update(snapshot);
     this.overview.update(snapshot);
-    this.callouts.update(snapshot);
+    this.callouts.update(snapshot, openNode);
     this.updateTags();
     this.pulses.show(events);
   }

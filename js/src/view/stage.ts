@@ -19,10 +19,11 @@ import {
 } from "../core/camera.ts";
 import type { WireBox, WireLayout } from "../protocol/generated.ts";
 import { html, setAttribute, svg } from "./dom.ts";
+import { GEOMETRY } from "./glyph.ts";
 
 export const TOUCH_REST_MS = 3000;
 const STRIP = 236; // room for callouts at the right, where there is some
-const HEIGHT = { least: 200, most: 720 } as const;
+const HEIGHT = { least: 200, most: 800 } as const;
 const DRAG_STARTS_AFTER = 4;
 
 export class Stage {
@@ -136,7 +137,7 @@ export class Stage {
     this.camera = kept(camera, this.content, this.view);
     const { scale, x, y } = this.camera;
     this.world.style.transform = `translate(${x}px, ${y}px) scale(${scale})`;
-    this.element.style.setProperty("--grid", `${18 * scale}px`);
+    this.element.style.setProperty("--grid", `${gridStep(scale)}px`);
     this.element.style.setProperty("--grid-at", `${x}px ${y}px`);
     for (const watcher of this.watchers) watcher();
   }
@@ -146,7 +147,7 @@ export class Stage {
     if (width === 0) return;
     const scale = Math.max(READABLE_SCALE, Math.min(1, (width - 68) / this.content.w));
     const height = Math.round(Math.min(HEIGHT.most, Math.max(HEIGHT.least, this.content.h * scale + 38)));
-    this.element.style.setProperty("--stage-h", `${height}px`);
+    (this.element.parentElement ?? this.element).style.setProperty("--stage-h", `${height}px`);
     this.view = { w: width, h: Math.max(height, this.element.clientHeight) };
     setAttribute(this.svg, "width", this.view.w);
     setAttribute(this.svg, "height", this.view.h);
@@ -206,4 +207,11 @@ export class Stage {
     this.svg.addEventListener("pointerup", ended, { signal });
     this.svg.addEventListener("pointercancel", () => drag.abort(), { signal });
   }
+}
+
+/** The dots of the canvas move with the picture, but never so close that they turn grey. */
+function gridStep(scale: number): number {
+  let step = GEOMETRY.stage.grid_step * scale;
+  while (step < 12) step *= 2;
+  return step;
 }

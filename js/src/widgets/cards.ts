@@ -8,7 +8,7 @@ import { errorCard } from "../panels/error_card.ts";
 import { resultCard } from "../panels/result.ts";
 import { CARD_WIDTH, placeOf, Side } from "../panels/side.ts";
 import type { RunState, Snapshot } from "../protocol/generated.ts";
-import { Leader } from "../view/leader.ts";
+import { Leader, leaderHeight } from "../view/leader.ts";
 import type { Scene } from "../view/scene.ts";
 import type { Stage } from "../view/stage.ts";
 
@@ -83,11 +83,12 @@ export class Cards {
     this.refreshEnded(snapshot.run, scene.index);
     this.refreshDetails(snapshot);
     const card = this.details?.element ?? (this.ended?.key === this.dismissed ? null : (this.ended?.card ?? null));
-    this.side.show(card);
+    const isNew = this.side.show(card);
     const width = root.clientWidth;
     const beside = placeOf(width, this.stage.hasRoomBeside(CARD_WIDTH, width)) === "beside";
     root.classList.toggle("with-side", this.side.isOpen && beside);
     this.side.element.hidden = !this.side.isOpen;
+    if (isNew && card !== null) this.level(snapshot, scene);
     this.tie(snapshot, scene, beside);
   }
 
@@ -103,10 +104,25 @@ export class Cards {
     leader.show(box !== null);
     if (id === null || box === null) return;
     const at = this.stage.screenBox(box);
+    const edge = this.stage.view.w;
+    const y = leaderHeight(at, scene.otherBoxes(id), edge);
+    const { top, height } = this.cardPlace();
+    leader.draw(at, y, { x: edge, y: Math.min(Math.max(y, top + 16), top + height - 16) });
+  }
+
+  /** Beside the graph a card stands level with its node, as far as it fits; without a node in the middle. */
+  private level(snapshot: Snapshot, scene: Scene): void {
+    const id = this.openNode ?? snapshot.run.failed_node;
+    const box = id === null ? null : scene.boxOf(id);
+    const middle = box === null ? null : this.stage.screenBox(box).y + box.h / 2;
+    this.side.level(middle);
+  }
+
+  /** Where the card stands, on the stage's own scale. */
+  private cardPlace(): { top: number; height: number } {
     const card = this.side.element.firstElementChild?.getBoundingClientRect();
-    const top = (card?.top ?? 0) - this.stage.element.getBoundingClientRect().top;
-    const y = Math.min(Math.max(at.y + at.h / 2, top + 22), top + (card?.height ?? 0) - 12);
-    leader.draw(at, scene.otherBoxes(id), { x: this.stage.view.w, y });
+    const stageTop = this.stage.element.getBoundingClientRect().top;
+    return { top: (card?.top ?? 0) - stageTop, height: card?.height ?? 0 };
   }
 
   private refreshEnded(run: RunState, index: GraphIndex): void {

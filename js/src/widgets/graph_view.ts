@@ -101,7 +101,7 @@ export class GraphView {
     const { snapshot } = this.session.store;
     const scene = this.sceneFor(snapshot);
     const events = this.undrawn.splice(0);
-    scene.update(snapshot, events);
+    scene.update(snapshot, events, this.cards.openNode);
     this.drawFrame(snapshot);
     this.cards.update(snapshot, scene, this.element);
     this.follow(snapshot, scene);
@@ -111,7 +111,7 @@ export class GraphView {
   private drawFrame(snapshot: Snapshot): void {
     const { graph, run } = snapshot;
     const scene = this.sceneFor(snapshot);
-    this.header.update(snapshot, scene.index, this.session.store.elapsedS(), this.isSaved);
+    this.header.update(snapshot, scene.index, this.session.elapsedS(), this.isSaved);
     setAttribute(this.element, "aria-label", `Graph ${graph.name}, ${run.status}`);
     setAttribute(this.stage.svg, "aria-label", `Graph ${graph.name}, ${graph.nodes.length} nodes`);
     this.element.classList.toggle("saved", this.isSaved);
@@ -126,8 +126,7 @@ export class GraphView {
     this.scene?.end.abort();
     this.cards.forget();
     const end = new AbortController();
-    const elapsedS = () => (this.isSaved ? null : this.session.store.elapsedS());
-    const drawing = new Scene(snapshot, this.stage, this.prefix, elapsedS, end.signal);
+    const drawing = new Scene(snapshot, this.stage, this.prefix, () => this.session.elapsedS(), end.signal);
     this.stage.element.after(drawing.callouts.dock);
     this.scene = { drawing, end };
     this.keyboard.attach(drawing);

@@ -1,0 +1,317 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { FakeModel } from "../dev/fake_model.ts";
+import type { Model } from "../src/bridge/channel.ts";
+import type { EventsMessage, Snapshot, WireEvent } from "../src/protocol/generated.ts";
+import widget from "../src/widgets/graph.ts";
+import { loadStream } from "./streams.ts";
+
+type Hosted = { el: HTMLElement; model: FakeModel; end: () => void };
+let lives: AbortController[] = [];
+
+/** What anywidget does: load the module, initialize the model, render views of it. */
+function open(snapshot: Snapshot, views = 1): Hosted & { els: HTMLElement[] } {
+  const model = new FakeModel(snapshot);
+  const life = new AbortController();
+  lives.push(life);
+  const definition = widget();
+  // The real props hold more than the view uses.
+  const props = { model: model as Model, signal: life.signal } as unknown as Parameters<
+    typeof definition.initialize
+  >[0];
+  definition.initialize(props);
+  const els = Array.from({ length: views }, () => document.body.appendChild(document.createElement("div")));
+  for (const el of els) definition.render({ ...props, el } as unknown as Parameters<typeof definition.render>[0]);
+  return { el: els[0] as HTMLElement, els, model, end: () => life.abort() };
+}
+
+function send(model: FakeModel, ...events: WireEvent[]): void {
+  const first_seq = model.snapshot.seq + 1;
+  const message: EventsMessage = { type: "events", first_seq, last_seq: first_seq + events.length - 1, events };
+  model.publish(message);
+  vi.advanceTimersByTime(20); // one frame
+}
+
+const IDLE = loadStream("support_idle").start;
+const STARTED: WireEvent = { type: "run_started", at_s: 0, run_id: "r", started_at: 1 };
+const node = (el: HTMLElement, id: string) => el.querySelector(`[data-node="${id}"]`) as SVGGElement;
+const edge = (el: HTMLElement, id: string) => el.querySelector(`[data-edge="${id}"]`) as SVGGElement;
+const press = (target: Element, key: string) =>
+  target.dispatchEvent(new KeyboardEvent("keydown", { key, bubbles: true, cancelable: true }));
+const start = (id: string, visit = 1): WireEvent => ({ type: "node_started", at_s: 1, node: id, visit });
+const end = (id: string): WireEvent => ({ type: "node_finished", at_s: 3.1, node: id, duration_s: 2.1, wrote: ["x"] });
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  vi.stubGlobal("requestAnimationFrame", (callback: FrameRequestCallback) => setTimeout(() => callback(0), 16));
+  vi.stubGlobal("cancelAnimationFrame", clearTimeout);
+  vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(1100);
+});
+
+afterEach(() => {
+  for (const life of lives.splice(0)) life.abort();
+  lives = [];
+  document.body.replaceChildren();
+  vi.useRealTimers();
+});
+
+describe("the picture", () => {
+  it("shows every node and edge with its name and label", () => {
+    const { el } = open(IDLE);
+    expect(el.querySelectorAll("[data-node]")).toHaveLength(14);
+    expect(el.querySelectorAll("[data-edge]")).toHaveLength(22);
+    expect(node(el, "plan").querySelector(".name")?.textContent).toBe("plan");
+    expect([...el.querySelectorAll(".label")].map((label) => label.textContent)).toContain("tool call");
+  });
+
+  it("follows a node through its life", () => {
+    const { el, model } = open(IDLE);
+    expect(node(el, "plan").classList).toContain("idle");
+    send(model, STARTED, { type: "node_queued", at_s: 0, node: "plan" });
+    expect(node(el, "plan").classList).toContain("queued");
+    send(model, start("plan"));
+    expect(node(el, "plan").classList).toContain("running");
+    send(model, end("plan"));
+    expect(node(el, "plan").classList).toContain("done");
+    expect(node(el, "plan").querySelector(".time")?.textContent).toBe("2.1\u00a0s");
+    expect(node(el, "plan").getAttribute("aria-label")).toBe("plan, done, 2.1 s");
+  });
+
+  it("counts visits on the border", () => {
+    const { el, model } = open(IDLE);
+    send(model, STARTED, start("plan"), end("plan"), start("plan", 2));
+    expect(node(el, "plan").querySelector(".times text")?.textContent).toBe("×2");
+  });
+
+  it("says at a join who has arrived and who is missing", () => {
+    const { el, model } = open(IDLE);
+    const arrived = ["read_code", "search_docs"];
+    send(model, STARTED, { type: "node_waiting", at_s: 1, node: "merge", arrived, missing: ["search_web"] });
+    expect(node(el, "merge").querySelector(".time")?.textContent).toBe("2 / 3");
+    expect(el.querySelector(".notes")?.textContent).toBe("2 of 3 arrivedwaits for search_web");
+    send(model, { type: "join_satisfied", at_s: 2, node: "merge", arrived: [...arrived, "search_web"] });
+    expect(el.querySelector(".notes")?.textContent).toBe("");
+  });
+
+  it("marks edges taken and not chosen", () => {
+    const { el, model } = open(IDLE);
+    send(
+      model,
+      STARTED,
+      { type: "route_decided", at_s: 1, node: "router", chosen: ["plan"], passed_over: ["router>draft"] },
+      { type: "edge_taken", at_s: 1, edge: "router>plan", keys: [], count: 1 },
+    );
+    expect(edge(el, "router>plan").classList).toContain("taken");
+    expect(edge(el, "router>draft").classList).toContain("off");
+    expect(edge(el, "draft>critic").classList).not.toContain("taken");
+  });
+
+  it("pulses along a taken edge and stops", () => {
+    const { el, model } = open(IDLE);
+    send(model, STARTED, { type: "edge_taken", at_s: 1, edge: "router>plan", keys: [], count: 1 });
+    expect(edge(el, "router>plan").classList).toContain("pulse");
+    vi.advanceTimersByTime(700);
+    expect(edge(el, "router>plan").classList).not.toContain("pulse");
+    expect(el.querySelector(".comet")).toBeNull();
+  });
+
+  it("pulses along at most twelve edges at a time", () => {
+    const { el, model } = open(IDLE);
+    send(
+      model,
+      STARTED,
+      ...IDLE.graph.edges.map(({ id }): WireEvent => ({ type: "edge_taken", at_s: 1, edge: id, keys: [], count: 1 })),
+    );
+    expect(el.querySelectorAll(".edge.pulse")).toHaveLength(12);
+  });
+
+  it("leaves nodes alone that nothing happened to", async () => {
+    const { el, model } = open(IDLE);
+    send(model, STARTED);
+    const element = node(el, "summarise");
+    const changes = new MutationObserver(() => undefined);
+    changes.observe(element, { attributes: true, childList: true, subtree: true, characterData: true });
+    send(model, start("plan"), end("plan"));
+    expect(changes.takeRecords()).toEqual([]);
+    expect(node(el, "summarise")).toBe(element);
+  });
+
+  it("draws names as text, never as markup", () => {
+    const { el } = open(loadStream("awkward").start);
+    expect(el.querySelector("img, script")).toBeNull();
+    const names = [...el.querySelectorAll(".name")].map((name) => name.textContent);
+    expect(names).toContain("<img src=x onerror=alert(1)>");
+    expect(el.querySelector(".graph-name")?.textContent).toBe("awkward </script>");
+  });
+
+  it("keeps its elements when the same graph arrives again, and drops them for another", () => {
+    const { el, model } = open(IDLE);
+    const element = node(el, "plan");
+    const again = structuredClone({ ...IDLE, seq: IDLE.seq + 1 });
+    model.emit("msg:custom", { type: "snapshot", snapshot: again });
+    vi.advanceTimersByTime(20);
+    expect(node(el, "plan")).toBe(element);
+    model.emit("msg:custom", { type: "snapshot", snapshot: loadStream("awkward").start });
+    vi.advanceTimersByTime(20);
+    expect(node(el, "plan")).toBeNull();
+    expect(el.querySelectorAll(".picture")).toHaveLength(1);
+  });
+});
+
+describe("the header", () => {
+  const chip = (el: HTMLElement) => el.querySelector(".chip")?.textContent;
+
+  it("says how the run stands", () => {
+    const { el, model } = open(IDLE);
+    expect(chip(el)).toBe("Idle");
+    send(model, STARTED, start("plan"));
+    expect(chip(el)).toBe("Running");
+    expect(el.querySelector(".facts")?.textContent).toContain("1 of 14 nodes at work");
+    send(model, end("plan"), { type: "run_finished", at_s: 3.1, reason: "completed", message: "", result: null });
+    expect(chip(el)).toBe("Done");
+  });
+
+  it("counts on between events, and only while something runs", () => {
+    const { el, model } = open(IDLE);
+    vi.advanceTimersByTime(5000);
+    expect(vi.getTimerCount()).toBe(0);
+    send(model, STARTED, start("plan"));
+    const before = el.querySelector(".facts")?.textContent;
+    vi.advanceTimersByTime(2000);
+    expect(el.querySelector(".facts")?.textContent).not.toBe(before);
+    send(model, end("plan"), { type: "run_finished", at_s: 3.1, reason: "completed", message: "", result: null });
+    vi.advanceTimersByTime(5000);
+    expect(vi.getTimerCount()).toBe(0);
+  });
+
+  it("calls a view that no kernel answers a saved view", async () => {
+    const model = new FakeModel(IDLE);
+    model.answers = false;
+    const definition = widget();
+    const life = new AbortController();
+    lives.push(life);
+    const el = document.body.appendChild(document.createElement("div"));
+    const props = { model, el, signal: life.signal } as unknown as Parameters<typeof definition.render>[0];
+    definition.initialize(props);
+    definition.render(props);
+    expect(chip(el)).toBe("Idle");
+    await vi.advanceTimersByTimeAsync(5100);
+    expect(chip(el)).toBe("Saved view");
+  });
+});
+
+describe("the cards", () => {
+  it("open with the kernel's answer on a click and close on Escape", async () => {
+    const { el, model } = open(loadStream("support_running").end);
+    await vi.advanceTimersByTimeAsync(20);
+    node(el, "plan").dispatchEvent(new MouseEvent("click", { bubbles: true }));
+    await vi.advanceTimersByTimeAsync(40);
+    expect(model.sent.map((command) => command.type)).toContain("inspect_node");
+    const card = el.querySelector(".card.details") as HTMLElement;
+    expect(card.textContent).toContain("Last input");
+    expect(card.textContent).toContain("def plan(state)");
+    press(card, "Escape");
+    vi.advanceTimersByTime(20);
+    expect(el.querySelector(".card")).toBeNull();
+    expect(document.activeElement).toBe(node(el, "plan"));
+  });
+
+  it("say what they can't know without a kernel", async () => {
+    const { el, model } = open(loadStream("support_running").end);
+    await vi.advanceTimersByTimeAsync(20);
+    model.answers = false;
+    press(node(el, "search_web"), "Enter");
+    await vi.advanceTimersByTimeAsync(5100);
+    const words = el.querySelector(".card.details")?.textContent;
+    expect(words).toContain("The kernel didn't answer within 5 s");
+    expect(words).toContain("the tax office asks for VAT");
+  });
+
+  it("show what broke, where and how to mend it, with the user's lines", () => {
+    const { el } = open(loadStream("support_failed").end);
+    const card = el.querySelector(".card.err") as HTMLElement;
+    expect([...card.querySelectorAll("dt")].map((term) => term.textContent)).toEqual(["What", "Where", "Fix"]);
+    expect(card.querySelector("h3")?.textContent).toBe("KeyError in run_tests");
+    expect(card.querySelector(".line.hit u")?.textContent).toBe('if state["socre"] < 0.7:');
+    expect(card.querySelector("details pre")?.textContent).toContain("KeyError: 'socre'");
+  });
+
+  it("show the final state of a finished run until it is closed", () => {
+    const { el } = open(loadStream("support_done").end);
+    const card = el.querySelector(".card.result") as HTMLElement;
+    expect(card.querySelector(".values")?.textContent).toContain("score0.82");
+    card.querySelector("button")?.click();
+    vi.advanceTimersByTime(20);
+    expect(el.querySelector(".card")).toBeNull();
+  });
+});
+
+describe("keys", () => {
+  it("move the one tab stop along the edges", () => {
+    const { el } = open(IDLE);
+    const stops = () => [...el.querySelectorAll('[data-node][tabindex="0"]')].map((n) => n.getAttribute("data-node"));
+    expect(stops()).toEqual(["start"]);
+    node(el, "start").focus();
+    press(node(el, "start"), "ArrowDown");
+    expect(document.activeElement).toBe(node(el, "router"));
+    expect(stops()).toEqual(["router"]);
+  });
+
+  it("that the view doesn't know reach the notebook", () => {
+    const { el } = open(IDLE);
+    const heard = vi.fn();
+    document.body.addEventListener("keydown", heard, { once: true });
+    expect(press(node(el, "plan"), "x")).toBe(true);
+    expect(heard).toHaveBeenCalledOnce();
+  });
+
+  it("that it knows don't", () => {
+    const { el } = open(IDLE);
+    const heard = vi.fn();
+    document.body.addEventListener("keydown", heard);
+    expect(press(node(el, "plan"), "l")).toBe(false);
+    expect((el.querySelector(".legend") as HTMLDetailsElement).open).toBe(true);
+    expect(heard).not.toHaveBeenCalled();
+    document.body.removeEventListener("keydown", heard);
+  });
+});
+
+describe("several views and their end", () => {
+  it("show the same, and ask the kernel once", () => {
+    const { els, model } = open(IDLE, 2);
+    send(model, STARTED, start("plan"));
+    for (const el of els) expect(node(el, "plan").classList).toContain("running");
+    expect(model.sent.filter((command) => command.type === "resync")).toHaveLength(1);
+  });
+
+  it("resync after a gap and go on", async () => {
+    const { el, model } = open(IDLE);
+    await vi.advanceTimersByTimeAsync(20);
+    model.snapshot = { ...loadStream("support_running").end };
+    const { seq } = model.snapshot;
+    model.emit("msg:custom", { type: "events", first_seq: seq + 1, last_seq: seq + 1, events: [end("search_web")] });
+    await vi.advanceTimersByTimeAsync(40);
+    expect(node(el, "merge").classList).toContain("waiting");
+    send(model, end("search_web"));
+    expect(node(el, "search_web").classList).toContain("done");
+  });
+
+  it("leave no listener, no timer and no element behind", () => {
+    const { el, model, end: close } = open(loadStream("support_running").end, 2);
+    send(model, { type: "chunk", at_s: 99, node: "search_web", text: "x", count: 1 });
+    close();
+    expect(model.listenerCount).toBe(0);
+    expect(vi.getTimerCount()).toBe(0);
+    expect(el.childElementCount).toBe(0);
+  });
+
+  it("speak once for what happened in a moment, and break in for a failure", () => {
+    const { el, model } = open(IDLE);
+    send(model, STARTED, start("plan"));
+    vi.advanceTimersByTime(500);
+    expect(el.querySelector('[aria-live="polite"]')?.textContent).toBe("Run of support started. plan started.");
+    const failed = loadStream("support_failed").messages.at(-1)?.events.at(-1) as WireEvent;
+    send(model, failed);
+    vi.advanceTimersByTime(500);
+    expect(el.querySelector('[aria-live="assertive"]')?.textContent).toContain("run_tests failed: KeyError.");
+  });
+});

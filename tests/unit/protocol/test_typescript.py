@@ -1,0 +1,94 @@
+"""The TypeScript twin of the messages: complete, in order, and in step with the committed file."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from types import ModuleType
+from typing import Any, Literal, NotRequired, TypedDict, get_args, is_typeddict
+
+import pytest
+
+from evonb.protocol import messages
+from evonb.protocol.typescript import generate, main
+
+
+def module_with(**names: Any) -> ModuleType:
+    module = ModuleType("sample")
+    for name, value in names.items():
+        if is_typeddict(value):
+            value.__module__ = "sample"
+        setattr(module, name, value)
+    return module
+
+
+def test_the_committed_file_is_in_step_with_the_messages() -> None:
+    assert main(["--check"]) == 0
+
+
+def test_check_fails_on_a_file_that_drifted_and_writes_nothing(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    target = tmp_path / "generated.ts"
+    main(["--target", str(target)])
+    assert main(["--check", "--target", str(target)]) == 0
+    target.write_text(target.read_text().replace("readonly seq", "readonly sequel"))
+    drifted = target.read_text()
+    assert main(["--check", "--target", str(target)]) == 1
+    assert target.read_text() == drifted
+    assert "fix:" in capsys.readouterr().err
+
+
+def test_check_fails_where_there_is_no_file(tmp_path: Path) -> None:
+    assert main(["--check", "--target", str(tmp_path / "none.ts")]) == 1
+
+
+def test_every_message_and_field_is_declared() -> None:
+    text = generate()
+    for name, value in vars(messages).items():
+        if is_typeddict(value) and value.__module__ == messages.__name__:
+            body = text.split(f"export interface {name} {{")[1].split("}\n")[0]
+            for field in value.__annotations__:
+                assert f"readonly {field}: " in body
+
+
+def test_every_event_is_a_member_of_the_union() -> None:
+    union = generate().split("export type WireEvent =")[1].split(";")[0]
+    assert [member.strip() for member in union.split("|")[1:]] == [cls.__name__ for cls in get_args(messages.WireEvent)]
+
+
+def test_hints_become_their_counterparts() -> None:
+    Item = TypedDict("Item", {"n": int})  # noqa: UP013 - made by call, so that its module can be set
+    Color = Literal["red", "blue"]
+    Box = TypedDict(  # noqa: UP013
+        "Box",
+        {
+            "flag": bool,
+            "maybe": str | None,
+            "items": list[Item],
+            "grid": list[list[float]],
+            "mixed": list[int | str],
+            "by_name": dict[str, Item],
+            "color": Color,
+            "extra": NotRequired[Any],
+        },
+    )
+    text = generate(module_with(LIMIT=3, Color=Color, Item=Item, Box=Box))
+    assert "export const LIMIT = 3;" in text
+    assert 'export type Color =\n  | "red"\n  | "blue";' in text
+    for line in (
+        "readonly flag: boolean;",
+        "readonly maybe: string | null;",
+        "readonly items: readonly Item[];",
+        "readonly grid: readonly (readonly number[])[];",
+        "readonly mixed: readonly (number | string)[];",
+        "readonly by_name: Readonly<Record<string, Item>>;",
+        "readonly color: Color;",
+        "readonly extra?: unknown;",
+    ):
+        assert line in text
+
+
+def test_a_hint_that_cannot_travel_is_refused_with_the_allowed_ones() -> None:
+    Bad = TypedDict("Bad", {"tags": set[str]})  # noqa: UP013
+    with pytest.raises(TypeError, match="TypedDict"):
+        generate(module_with(Bad=Bad))
