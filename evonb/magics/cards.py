@@ -6,17 +6,22 @@ everything that reads outputs by program. Where both can be seen, a rule in the 
 
 from __future__ import annotations
 
+import os
+import traceback
+import weakref
 from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+import evonb
 from evonb._optional import loaded, require
 from evonb.errors import EvonbError
 from evonb.graph.events import ErrorInfo
 
-__all__ = ["Card", "card_html", "card_of", "card_of_syntax_error", "card_text", "install", "uninstall"]
+__all__ = ["Card", "card_html", "card_of", "card_of_syntax_error", "card_text", "forget_shown", "install", "uninstall"]
 
 MAX_CHARS = 20_000
+_PACKAGE = os.path.dirname(evonb.__file__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,9 +43,15 @@ def card_of(error: EvonbError) -> Card:
     what = f"{error.what}\n{notes}" if notes else error.what
     if not isinstance(info, ErrorInfo):
         return Card(type(error).__name__, what, error.where, error.fix)
-    return Card(
-        info.kind, info.what or what, info.where or error.where, info.fix or error.fix, info.source, info.traceback
-    )
+    where, fix = info.where or error.where, info.fix or error.fix
+    trace = info.traceback if _has_user_code(error.__cause__ or error) else ""
+    return Card(info.kind, info.what or what, where, fix, info.source, trace)
+
+
+def _has_user_code(error: BaseException) -> bool:
+    """Whether the traceback leads through code that isn't ours; else it tells the user nothing."""
+    frames = (frame for frame, _ in traceback.walk_tb(error.__traceback__))
+    return any(not frame.f_code.co_filename.startswith(_PACKAGE + os.sep) for frame in frames)
 
 
 def card_of_syntax_error(error: SyntaxError, cell: str, first_line: int = 1) -> Card:
@@ -73,11 +84,11 @@ def card_text(card: Card) -> str:
 
 def card_html(card: Card) -> str:
     """The card as HTML with its own styles; every text is escaped."""
-    rows = [("What", card.what), ("Where", card.where), ("Fix", card.fix)]
-    cells = "".join(f"<dt>{name}</dt><dd>{_text(value)}</dd>" for name, value in rows if value)
+    rows = [("What", _text(card.what)), ("Where", _text(card.where)), ("", _source(card)), ("Fix", _text(card.fix))]
+    cells = "".join(f"<dt>{name}</dt><dd>{value}</dd>" for name, value in rows if value)
     return (
         f'{_STYLE}<div class="evo-card" role="alert"><p class="evo-card-title">{_GLYPH}{_text(card.title)}</p>'
-        f"<dl>{cells}</dl>{_source(card)}{_traceback(card)}</div>"
+        f"<dl>{cells}</dl>{_traceback(card)}</div>"
     )
 
 
@@ -121,9 +132,20 @@ def uninstall() -> None:
         del EvonbError._render_traceback_  # type: ignore[attr-defined]
 
 
+def forget_shown() -> None:
+    """A new cell begins: the same error object may be shown again."""
+    _shown.clear()
+
+
+_shown: weakref.WeakSet[EvonbError] = weakref.WeakSet()
+
+
 def _render(error: EvonbError, *_: Any) -> list[str]:
     card = card_of(error)
-    show_card(card)
+    if error not in _shown:
+        # IPython asks twice: for the eye, and for its history.
+        _shown.add(error)
+        show_card(card)
     return card_text(card).split("\n")
 
 
@@ -142,8 +164,9 @@ _STYLE = """<style>
 .evo-card dl { display: grid; grid-template-columns: max-content 1fr; gap: 2px 12px; margin: 0; }
 .evo-card dt { color: var(--jp-ui-font-color2, #5a5a66); font-weight: 400; }
 .evo-card dd { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere; }
-.evo-card pre { font: 12px/1.5 var(--jp-code-font-family, monospace); margin: 8px 0 0; padding: 6px 8px;
-  overflow-x: auto; color: inherit; background: var(--jp-layout-color2, #f4f4f7); border-radius: 4px; }
+.evo-card pre, .evo-card pre.evo-card-source { font: 12px/1.5 var(--jp-code-font-family, monospace);
+  margin: 4px 0; padding: 6px 8px; overflow-x: auto; color: inherit; border-radius: 4px;
+  background: var(--jp-layout-color2, #f4f4f7); }
 .evo-card .evo-hit { font-weight: 600; background: color-mix(in srgb, var(--evo-card-red) 16%, transparent);
   display: inline-block; min-width: 100%; }
 .evo-card details { margin-top: 6px; } .evo-card summary { cursor: pointer; }

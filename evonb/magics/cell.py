@@ -75,7 +75,8 @@ def _build(session: Session, opened: OpenCell) -> GraphEngine:
     options = opened.options
     classes = classes_in("\n" * _head_lines(session.raw_cell) + _body(session.raw_cell))
     schema = find_schema(session.namespace, classes, options.state)
-    builder = opened.collected.to_builder(schema, options.name, strict=options.strict)
+    builder = opened.collected.to_builder(schema, options.name)
+    builder.strict = options.strict
     limits: dict[str, Any] = {"max_turn": options.max_turn, "timeout": options.timeout_s}
     engine: GraphEngine = builder.build(
         graph_mode=options.mode, **{key: value for key, value in limits.items() if value is not None}
@@ -89,6 +90,8 @@ def _bind(session: Session, options: Options, engine: GraphEngine) -> None:
     session.entries[options.name] = Entry(engine, options, session.raw_cell)
     session.namespace[options.name] = engine
     if former is not None:
+        # Whoever listens to the graph listens to what replaces it, and can still leave.
+        engine._hub = former.engine._hub
         move_feed(former.engine, engine)
     if options.show:
         show(engine)

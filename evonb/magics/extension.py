@@ -70,13 +70,14 @@ class Extension:
         displays: dict[type, Callable[[Any], None]] = {
             GraphEngine: show,
             GraphBuilder: show_builder,
-            RunHandle: lambda handle: show(handle.engine),
+            RunHandle: lambda handle: show(handle._engine),
         }
         for kind, display in displays.items():
             formatter.for_type(kind, display)
             self._undo.append(lambda kind=kind: formatter.pop(kind, None))  # type: ignore[misc]
 
     def _before_cell(self, info: Any) -> None:
+        cards.forget_shown()
         enter_cell(getattr(info, "cell_id", None))
         self._session.raw_cell = info.raw_cell
         if is_evograph(info.raw_cell):

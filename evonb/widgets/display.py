@@ -5,19 +5,30 @@ Each display is closed when the cell that holds it runs again, so a notebook doe
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
 from evonb._optional import loaded, require
+from evonb.errors import EvonbError
 from evonb.export.still import still_text
 from evonb.widgets.feed import Feed, Source, feed_of
 from evonb.widgets.graph_view import GraphView
 from evonb.widgets.still import HIDING_RULES, Still
 
-__all__ = ["close_all", "close_cell", "enter_cell", "is_shown", "show"]
+__all__ = ["close_all", "close_cell", "enter_cell", "is_shown", "show", "show_builder"]
 
 MAX_LIVE = 12
 """Live views of one graph: where the host doesn't say which cell runs again, the oldest ends."""
+
+
+class Builder(Protocol):
+    """What a display needs of a graph builder."""
+
+    @property
+    def name(self) -> str: ...
+
+    def build(self) -> Source: ...
 
 
 @dataclass(slots=True)
@@ -55,6 +66,19 @@ def show(graph: Source) -> None:
     display.publish_display_data({"text/html": HIDING_RULES, "text/plain": ""})
     _shelf.items.append(_Shown(_shelf.cell, feed, view, Still(feed)))
     _close_oldest(feed)
+
+
+def show_builder(builder: Builder) -> None:
+    """Show what a builder would build now; while that isn't a graph yet, what is missing, as text."""
+    try:
+        with warnings.catch_warnings():
+            # The picture shows the same findings.
+            warnings.simplefilter("ignore")
+            engine = builder.build()
+    except EvonbError as error:
+        print(f"{builder.name} isn't a graph yet. {error}")
+        return
+    show(engine)
 
 
 def is_shown(graph: Source) -> bool:

@@ -25,8 +25,8 @@ HIDING_RULES = """<style data-evo-still>
 .jp-OutputArea-child:has(.evo) + .jp-OutputArea-child:has(style[data-evo-still])
   + .jp-OutputArea-child { display: none; }
 /* The live view isn't there (another kernel, or not yet): no message about it, the still picture says more. */
-.jp-OutputArea-child:has(+ .jp-OutputArea-child style[data-evo-still]) > .jp-OutputArea-output:not(:has(*)) {
-  display: none; }
+.jp-OutputArea-child:has(+ .jp-OutputArea-child style[data-evo-still])
+  > .jp-OutputArea-output:not(:has(:not(pre:empty))) { display: none; }
 </style>"""
 """Stands between a live view and its still picture; travels with the notebook: a reopened one runs no code of ours."""
 

@@ -62,6 +62,7 @@ def test_no_usable_class_is_an_error(names: dict[str, Any], wanted: str | None, 
 
 
 def test_classes_of_the_cell_in_order() -> None:
-    cell = "class A: pass\nif 1:\n    class B: pass\ntry:\n    pass\nexcept E:\n    class C: pass\ndef f():\n    class D: pass\n"
+    cell = "class A: pass\nif 1:\n    class B: pass\ntry:\n    pass\nexcept E:\n    class C: pass\n"
+    cell += "def f():\n    class D: pass\n"
     assert classes_in(cell) == ["A", "B", "C"]
     assert classes_in("class A(: pass") == []
