@@ -14,8 +14,13 @@ from evonb.export.measure import label_size
 from evonb.export.shared import place
 
 _STEPS = (0.5, 0.4, 0.6, 0.32, 0.68, 0.25, 0.75, 0.15, 0.85)
+_LONG_PX = 150.0
+_STEP_PX = 16.0
+_MOST_STEPS = 60
 _BESIDE_PX = 4
+HIDES = 1000
 _CLASH = 5000.0
+_FOREIGN = 120.0
 _NEAR_PX = 12
 """A label further than this from its line would be read as somebody else's."""
 
@@ -23,7 +28,10 @@ _NEAR_PX = 12
 def place_labels(
     drawing: Drawing, boxes: Mapping[str, Box], routes: Mapping[str, Route]
 ) -> tuple[dict[str, Route], int]:
-    """The same routes with a label box on each that has a label, and how many labels lie on a node or a label."""
+    """The same routes with a label box on each that has a label, and what speaks against their places.
+
+    The second number counts a label on a node or on a label as `HIDES`, one on another line as 1.
+    """
     labelled = [line for line in drawing.lines if line.label]
     if not labelled:
         return dict(routes), 0
@@ -33,7 +41,7 @@ def place_labels(
         route = routes[line.id]
         box = field.best(line.id, route, label_size(line.label))
         placed[line.id] = Route(route.points, box)
-    return placed, field.clashes
+    return placed, field.faults
 
 
 class _Field:
@@ -44,7 +52,7 @@ class _Field:
         self._lines: Grid[str] = Grid()
         self._heads: Grid[str] = Grid()
         self._labels: Grid[str] = Grid()
-        self.clashes = 0
+        self.faults = 0
         for node in drawing.nodes:
             box = boxes[node.id]
             if node.frame:
@@ -61,7 +69,7 @@ class _Field:
         """The cheapest place for the label of one line, which is taken from then on."""
         spots = _spots(route, size)
         cost, box = min(((self._cost(name, box, extra), box) for box, extra in spots), key=lambda found: found[0])
-        self.clashes += cost >= _CLASH
+        self.faults += HIDES * int(cost >= _CLASH) + int(cost >= _FOREIGN)
         self._labels.add(box.grown(2, 1), name)
         return box
 
@@ -70,7 +78,7 @@ class _Field:
         return (
             2 * _CLASH * len(self._nodes.touching(box))
             + _CLASH * len(self._labels.touching(box))
-            + 120 * len(foreign)
+            + _FOREIGN * len(foreign)
             + 60 * len(self._heads.touching(box))
             + extra
         )
@@ -83,7 +91,7 @@ def _spots(route: Route, size: tuple[float, float]) -> Iterator[tuple[Box, float
     for (ax, ay), (bx, by) in zip(route.points, route.points[1:], strict=False):
         length = abs(bx - ax) + abs(by - ay)
         upright = abs(bx - ax) < abs(by - ay)
-        for step in _STEPS:
+        for step in _steps(length):
             x, y = ax + (bx - ax) * step, ay + (by - ay) * step
             # Near the source: a label says why this way was chosen, and the choice is made there.
             extra = 12 * (walked + length * step) / max(whole, 1.0) + abs(step - 0.5)
@@ -98,6 +106,14 @@ def _spots(route: Route, size: tuple[float, float]) -> Iterator[tuple[Box, float
                     yield Box(x - w / 2, y - away - h, w, h), side
                     yield Box(x - w / 2, y + away, w, h), side
         walked += length
+
+
+def _steps(length: float) -> Iterator[float]:
+    """Where on a piece to try, the middle first; long pieces are tried more closely."""
+    yield from _STEPS
+    if length > _LONG_PX:
+        count = min(_MOST_STEPS, int(length / _STEP_PX))
+        yield from (part / count for part in range(1, count))
 
 
 def _length(route: Route) -> float:

@@ -51,8 +51,7 @@ def layered(
         **(_SIDEWAYS if sideways else {}),
         "compound_header": place("group", "title_height"),
     }
-    spacing |= {gap: spacing[gap] + stretch for gap in ("layer_gap", "node_gap", "dummy_gap")}
-    # Lines are never merged into trunks: a trunk hides which of them was taken.
+    spacing |= {gap: spacing[gap] + stretch for gap in ("layer_gap", "node_gap", "dummy_gap", "port_gap")}
     options: dict[str, Any] = {"spacing": spacing, "cycles": {"strategy": "follow_flow"}}
     if quick:
         options["effort"] = "fast"
@@ -60,6 +59,9 @@ def layered(
         options["seed_mode"] = "structure"
     if sideways:
         options["direction"] = "leftright"
+        if not drawing.has_frames and not any(line.label or line.back for line in drawing.lines):
+            # Wide fans become trunks. Not where lines differ by label or direction, or cross frames: a trunk hides that.
+            options["routing"] = {"merge_edges": "both"}
     graph = _request(drawing, order or {})
     placed = graphlay.layout(graph, preset="process_map", options=options)
     boxes = {node.id: _box(found) for node, found in zip(drawing.nodes, placed.nodes, strict=True)}

@@ -15,12 +15,14 @@ from evonb.errors import MissingDependency
 from evonb.export.cycles import siblings
 from evonb.export.drawing import Density, Drawing, prepare
 from evonb.export.geometry import Box, Layout, Route, bounds
-from evonb.export.labels import place_labels
+from evonb.export.labels import HIDES, place_labels
 from evonb.export.layered import Placed, layered
 from evonb.export.measure import label_size
 from evonb.export.plain import count_bends, plain, without_frames
 from evonb.graph.topology import Topology
 from evonb.logger import get_logger
+
+__all__ = ["Layout", "finished", "layout", "roomy"]
 
 _log = get_logger(__name__)
 
@@ -33,7 +35,9 @@ _QUICK_SIZE = 700
 _MAX_SIZE = 6000
 _MAX_BENDS = 2000
 # Tried in turn until every label has a place of its own.
-_STRETCHES_PX = (0.0, 12.0, 24.0, 40.0)
+_STRETCHES_PX = (0.0, 12.0, 24.0, 44.0, 84.0)
+# Wider than this only where a label would else hide a node or a label.
+_STRETCH_FOR_LINES_PX = 24.0
 _MAX_RETRY_LINES = 500
 # How far a kept picture may be moved to the right or down to stay where it was.
 _MAX_SHIFT_PX = 160
@@ -59,9 +63,7 @@ def layout(topology: Topology, *, density: Density = "normal", keep: Layout | No
     if keep and _unchanged(drawing, keep):
         return keep
     boxes, routes = _place(drawing, density, keep)
-    marks = {node.id for node in drawing.nodes if node.mark}
-    boxes = {name: box for name, box in boxes.items() if name not in marks}
-    return _finished(drawing, boxes, routes, keep)
+    return finished(drawing, boxes, routes, keep)
 
 
 def _unchanged(drawing: Drawing, keep: Layout) -> bool:
@@ -84,7 +86,7 @@ def _place(drawing: Drawing, density: Density, keep: Layout | None) -> Placed:
         except (MissingDependency, ValueError) as error:  # graphlay's own error is a ValueError
             _log.debug("graphlay didn't place the graph, plain layering serves: %s", error)
     flat = without_frames(drawing)
-    return _roomy(flat, lambda stretch: plain(flat, density, stretch))
+    return roomy(flat, lambda stretch: plain(flat, density, stretch))
 
 
 def _by_engine(drawing: Drawing, density: Density, keep: Layout | None, *, quick: bool) -> Placed:
@@ -101,18 +103,19 @@ def _by_engine(drawing: Drawing, density: Density, keep: Layout | None, *, quick
         wanted = _mirror_wanted(drawing, boxes, keep, vertical=sideways)
         return _mirrored(boxes, routes, vertical=sideways) if wanted else (boxes, routes)
 
-    return _roomy(drawing, attempt)
+    return roomy(drawing, attempt)
 
 
-def _roomy(drawing: Drawing, engine: Callable[[float], Placed]) -> Placed:
-    """The tightest placing in which no label lies on another or on a node."""
+def roomy(drawing: Drawing, engine: Callable[[float], Placed]) -> Placed:
+    """The tightest placing with the fewest labels on other things; `engine` places with further pixels of room."""
     best: tuple[int, Placed] | None = None
     for stretch in _STRETCHES_PX:
         boxes, routes = engine(stretch)
-        routes, clashes = place_labels(drawing, boxes, routes)
-        if best is None or clashes < best[0]:
-            best = (clashes, (boxes, routes))
-        if clashes == 0 or len(drawing.lines) > _MAX_RETRY_LINES:
+        routes, faults = place_labels(drawing, boxes, routes)
+        if best is None or faults < best[0]:
+            best = (faults, (boxes, routes))
+        enough = faults == 0 or (stretch >= _STRETCH_FOR_LINES_PX and best[0] < HIDES)
+        if enough or len(drawing.lines) > _MAX_RETRY_LINES:
             break
     assert best is not None
     return best[1]
@@ -161,8 +164,9 @@ def _mirrored(boxes: Mapping[str, Box], routes: Mapping[str, Route], *, vertical
     )
 
 
-def _finished(drawing: Drawing, boxes: dict[str, Box], routes: dict[str, Route], keep: Layout | None) -> Layout:
+def finished(drawing: Drawing, boxes: dict[str, Box], routes: dict[str, Route], keep: Layout | None) -> Layout:
     """Moves the whole to the origin, or to where it was, and gives the edges of one line the same route."""
+    boxes = {node.id: boxes[node.id] for node in drawing.nodes if not node.mark and node.id in boxes}
     whole = bounds(boxes.values(), routes.values())
     dx, dy = _shift(boxes, whole, keep)
     moved = {name: box.moved(dx, dy) for name, box in boxes.items()}

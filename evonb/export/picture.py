@@ -16,7 +16,7 @@ _PATTERNED = ("queued", "waiting", "failed")
 
 
 def patterns(prefix: str) -> Element:
-    """The grounds of queued, waiting and failed nodes and the grid; ids begin with `prefix`, which is the picture's own."""
+    """The grounds of queued, waiting and failed nodes, and the grid; ids begin with the picture's own `prefix`."""
     found: list[Element] = []
     for name, pattern in shapes()["patterns"].items():
         turn = f"rotate({pattern['rotate']})" if pattern["rotate"] else None

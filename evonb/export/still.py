@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from hashlib import blake2s
 
-from evonb.export.geometry import Box
-from evonb.export.margin import CARD_PX, Card, boxes_of, cards, leader, notes
+from evonb.export.margin import Card, boxes_of, cards, leader, notes
 from evonb.export.measure import cut, width
 from evonb.export.picture import glyph, patterns, picture
 from evonb.export.shared import place
-from evonb.export.style import Scheme, styles
 from evonb.export.still_text import still_text
+from evonb.export.style import Scheme, styles
 from evonb.export.svg import Element, el, group, path, rect, text, write
 from evonb.export.words import chip, headline
 from evonb.protocol.messages import Snapshot
@@ -21,7 +20,7 @@ from evonb.protocol.messages import Snapshot
 __all__ = ["still_element", "still_svg", "still_text"]
 
 _MIN_WIDTH = 420.0
-_MAX_WITH_MARGIN = 1240.0
+_MAX_WITH_MARGIN = 1200.0
 _GAP_BELOW = 18.0
 
 
@@ -38,14 +37,17 @@ def still_svg(snapshot: Snapshot, *, scheme: Scheme = "light") -> str:
 def still_element(snapshot: Snapshot, scheme: Scheme = "light", *, bare: bool = False) -> Element:
     """The same as elements, before the colours are worked out; `bare` leaves out the bar, the ground and the rim."""
     prefix = _prefix(snapshot, scheme)
-    beside, wide, high = _composed(snapshot)
+    beside, inner, high = _composed(snapshot)
+    wide = inner + 2 * place("stage", "pad_x")
+    wide = wide if bare else max(wide, _MIN_WIDTH, _header_width(snapshot))
+    wide = float(round(wide))
     top = 0.0 if bare else place("stage", "head_height")
     name = snapshot["graph"]["name"]
     count = len(snapshot["graph"]["nodes"])
     ground = rect("canvas", 0.5, 0.5, wide - 1, high + top - 1, 8)
     grid = rect("", 0.5, top, wide - 1, high - 1, fill=f"url(#{prefix}-grid)")
     rim = rect("rim", 0.5, 0.5, wide - 1, high + top - 1, 8)
-    at = (place("stage", "pad_x"), top + place("stage", "pad_y"))
+    at = ((wide - inner) / 2, top + place("stage", "pad_y"))
     under, over = beside
     graph = group("", *under, *picture(snapshot, prefix), *notes(snapshot), *over, at=at)
     return el(
@@ -69,23 +71,18 @@ def _prefix(snapshot: Snapshot, scheme: Scheme) -> str:
 
 
 def _composed(snapshot: Snapshot) -> tuple[tuple[list[Element], list[Element]], float, float]:
-    """What lies under and over the graph, and the size of the stage with everything on it."""
+    """What lies under and over the graph, the width of it all, and the height with a margin."""
     layout, found = snapshot["layout"], cards(snapshot)
-    pad_x, pad_y, gap = place("stage", "pad_x"), place("stage", "pad_y"), place("callout", "gap")
-    least = max(_MIN_WIDTH, _header_width(snapshot))
+    pad_y, gap = place("stage", "pad_y"), place("callout", "gap")
     wide, high = layout["width"], layout["height"]
     if not found:
-        return ([], []), float(round(max(least, wide + 2 * pad_x))), float(round(high + 2 * pad_y))
+        return ([], []), wide, float(round(high + 2 * pad_y))
     widest = max(card.w for card in found)
-    if wide + gap + widest + 2 * pad_x > _MAX_WITH_MARGIN:
+    if wide + gap + widest > _MAX_WITH_MARGIN:
         over, bottom = _below(found, high + _GAP_BELOW)
-        return (
-            ([], over),
-            float(round(max(least, wide + 2 * pad_x, widest + 2 * pad_x))),
-            float(round(bottom + 2 * pad_y)),
-        )
+        return ([], over), max(wide, widest), float(round(bottom + 2 * pad_y))
     under, over, bottom = _in_margin(snapshot, found, wide + gap)
-    return (under, over), float(round(max(least, wide + gap + widest + 2 * pad_x))), float(round(bottom + 2 * pad_y))
+    return (under, over), wide + gap + widest, float(round(bottom + 2 * pad_y))
 
 
 def _below(found: list[Card], top: float) -> tuple[list[Element], float]:

@@ -114,7 +114,7 @@ def _rules() -> tuple[_Rule, ...]:
     sheet = text("tokens.css") + text("picture.css").partition("/* Live only */")[0]
     sheet = re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL)
     sheet = re.sub(r"@[^{]+\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", sheet)
-    rules = []
+    rules: list[_Rule] = []
     for selectors, body in re.findall(r"([^{}]+)\{([^{}]*)\}", sheet):
         declarations = dict(_declarations(body))
         for selector in selectors.split(","):
