@@ -14,6 +14,7 @@ from evonb.llm.failures import (
     RequestRejected,
     StreamBroken,
 )
+from evonb.llm.local import LocalModel
 from evonb.llm.model import ChatModel, ChunkSink, ChunkWriter, Messages
 from evonb.llm.scripted import Reply, ScriptedModel, recorded
 from evonb.llm.stream import ChatStream, SyncChatStream
@@ -26,6 +27,7 @@ __all__ = [
     "ChunkSink",
     "ChunkWriter",
     "EmptyReply",
+    "LocalModel",
     "Messages",
     "ModelError",
     "ModelTimeout",
