@@ -1,4 +1,4 @@
-"""Draws every real graph into one page, for somebody to look at: build/contact-sheet/index.html and, with Chromium, a PNG.
+"""Draws every real graph into one page, to look at: build/contact-sheet/index.html and, with Chromium, a PNG.
 
 Run it from the top of the checkout: python tools/contact_sheet.py [--png] [--dark] [--plain] [NAME ...]
 """
@@ -26,7 +26,8 @@ from evonb.graph.topology import Topology  # noqa: E402
 from evonb.protocol.encode import to_wire_graph  # noqa: E402
 from evonb.protocol.reduce import empty_snapshot  # noqa: E402
 
-_STYLE = "body{font:13px system-ui;margin:16px;background:%s}figure{display:inline-block;margin:8px;vertical-align:top}img{max-width:%dpx}"
+_STYLE = """body { font: 13px system-ui; margin: 16px; background: %s }
+figure { display: inline-block; margin: 8px; vertical-align: top } img { max-width: %dpx }"""
 
 
 def main() -> None:

@@ -50,7 +50,7 @@ class _Field:
     def __init__(self, drawing: Drawing, boxes: Mapping[str, Box], routes: Mapping[str, Route]) -> None:
         self._nodes: Grid[str] = Grid()
         self._lines: Grid[str] = Grid()
-        self._heads: Grid[str] = Grid()
+        self._soft: Grid[str] = Grid()
         self._labels: Grid[str] = Grid()
         self.faults = 0
         for node in drawing.nodes:
@@ -59,11 +59,13 @@ class _Field:
                 self._nodes.add(Box(box.x, box.y, box.w, place("group", "title_height")), node.id)
             else:
                 self._nodes.add(box.grown(6, 2), node.id)
+                # The gate of a paused node stands here.
+                self._soft.add(Box(box.x, box.y - 9, box.w, 9), node.id)
         for name, route in routes.items():
             for segment in route.segments():
                 self._lines.add(segment.grown(1, 1), name)
             x, y = route.points[-1]
-            self._heads.add(Box(x - 5, y - 9, 10, 18), name)
+            self._soft.add(Box(x - 5, y - 9, 10, 18), name)
 
     def best(self, name: str, route: Route, size: tuple[float, float]) -> Box:
         """The cheapest place for the label of one line, which is taken from then on."""
@@ -79,7 +81,7 @@ class _Field:
             2 * _CLASH * len(self._nodes.touching(box))
             + _CLASH * len(self._labels.touching(box))
             + _FOREIGN * len(foreign)
-            + 60 * len(self._heads.touching(box))
+            + 60 * len(self._soft.touching(box))
             + extra
         )
 

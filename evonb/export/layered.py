@@ -60,13 +60,14 @@ def layered(
     if sideways:
         options["direction"] = "leftright"
         if not drawing.has_frames and not any(line.label or line.back for line in drawing.lines):
-            # Wide fans become trunks. Not where lines differ by label or direction, or cross frames: a trunk hides that.
+            # Wide fans become trunks. Not where lines differ by label or direction or cross frames: a trunk hides it.
             options["routing"] = {"merge_edges": "both"}
     graph = _request(drawing, order or {})
     placed = graphlay.layout(graph, preset="process_map", options=options)
     boxes = {node.id: _box(found) for node, found in zip(drawing.nodes, placed.nodes, strict=True)}
     routes = {line.id: _route(line, found) for line, found in zip(drawing.lines, placed.edges, strict=True)}
-    return boxes, routes
+    frames = {node.id: boxes[node.id] for node in drawing.nodes if node.frame}
+    return boxes, {line.id: _to_borders(routes[line.id], frames, line) for line in drawing.lines}
 
 
 def _request(drawing: Drawing, order: Mapping[str, Point]) -> dict[str, Any]:
@@ -99,3 +100,31 @@ def _box(found: Mapping[str, Any]) -> Box:
 def _route(line: Line, found: Mapping[str, Any]) -> Route:
     points = tuple((p["x"], p["y"]) for p in found["points"])
     return Route(points[::-1] if line.back else points)
+
+
+def _to_borders(route: Route, frames: Mapping[str, Box], line: Line) -> Route:
+    """Ends the line at a frame's border: the engine leads it on to the frame's inner ground, below the title."""
+    points = list(route.points)
+    if line.target in frames and line.source != line.target:
+        points = _clipped(points, frames[line.target])
+    if line.source in frames and line.source != line.target:
+        points = _clipped(points[::-1], frames[line.source])[::-1]
+    return Route(tuple(points))
+
+
+def _clipped(points: list[Point], frame: Box) -> list[Point]:
+    """The points up to where they enter the frame for good; all of them if they begin inside."""
+    while len(points) > 2 and _inside(points[-2], frame):
+        points = points[:-1]
+    (ax, ay), (bx, by) = points[-2:]
+    if _inside((ax, ay), frame) or not _inside((bx, by), frame):
+        return points
+    entry = (
+        min(max(ax, frame.x), frame.right) if ay == by else bx,
+        min(max(ay, frame.y), frame.bottom) if ax == bx else by,
+    )
+    return [*points[:-1], entry]
+
+
+def _inside(point: Point, frame: Box) -> bool:
+    return frame.x < point[0] < frame.right and frame.y < point[1] < frame.bottom

@@ -28,10 +28,7 @@ def topology(record: dict[str, Any], *, nested: bool = True) -> Topology:
     nodes.append(NodeInfo("end", "end", "end"))
     known = {node.id for node in nodes}
     seen = Counter[str]()
-    edges = []
-    for edge in record["edges"]:
-        if edge["source"] in known and edge["target"] in known:
-            edges.append(_edge(edge, seen))
+    edges = [_edge(edge, seen) for edge in record["edges"] if {edge["source"], edge["target"]} <= known]
     return Topology(record["name"], tuple(nodes), tuple(edges))
 
 

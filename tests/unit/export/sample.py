@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections import Counter
 
 from evonb.export.layout import layout
-from evonb.graph.topology import EdgeInfo, NodeInfo, Topology
+from evonb.graph.topology import EdgeInfo, NodeInfo, NodeKind, Topology
 from evonb.protocol.encode import to_wire_graph
 from evonb.protocol.messages import Preview, Snapshot, WireError
 from evonb.protocol.reduce import empty_snapshot
 
-_NAMES = (
-    "router plan search_web search_docs read_code merge draft critic tools run_tests human_review summarise"
-).split()
+_NAMES = [
+    *("router", "plan", "search_web", "search_docs", "read_code", "merge"),
+    *("draft", "critic", "tools", "run_tests", "human_review", "summarise"),
+]
 _EDGES = [
     ("start", "router", ""),
     ("router", "plan", "complex"),
@@ -53,6 +54,23 @@ def support() -> Topology:
     return Topology("support", special, tuple(edges))
 
 
+def nested() -> Topology:
+    """A graph in a graph, as two engines give it: the inner one has its own start and end."""
+    names = ("collect", "research", "answer")
+    inside = ("search", "rank")
+    nodes = [NodeInfo("start", "start", "start")]
+    for name in names:
+        nodes.append(NodeInfo(name, name, "subgraph" if name == "research" else "node"))
+    for name in ("start", *inside, "end"):
+        kind: NodeKind = "start" if name == "start" else "end" if name == "end" else "node"
+        nodes.append(NodeInfo(f"research › {name}", name, kind, parent="research"))
+    nodes.append(NodeInfo("end", "end", "end"))
+    outer = [("start", "collect"), ("collect", "research"), ("research", "answer"), ("answer", "end")]
+    inner = [("start", "search"), ("search", "rank"), ("rank", "end")]
+    pairs = [*outer, *((f"research › {a}", f"research › {b}") for a, b in inner)]
+    return Topology("nested", tuple(nodes), tuple(EdgeInfo(f"{a}>{b}", a, b) for a, b in pairs))
+
+
 def idle(topology: Topology | None = None) -> Snapshot:
     """Before any run."""
     topology = topology or support()
@@ -84,9 +102,7 @@ def running() -> Snapshot:
     _taken(snapshot, *_FIRST_LAP, "critic>plan", "critic>draft")
     snapshot["edges"]["router>draft"]["passed_over"] = 1
     told = "The rule is older than the shop: the tax office asks for VAT once per line; a total taxed again counts as a"
-    snapshot["nodes"]["search_web"].update(
-        status="running", running=1, visits=2, started_s=9.3, chunks=86, stream=told
-    )
+    snapshot["nodes"]["search_web"].update(status="running", running=1, visits=2, started_s=9.3, chunks=86, stream=told)
     snapshot["nodes"]["merge"].update(
         status="waiting", visits=1, arrived=["search_docs", "read_code"], missing=["search_web"]
     )
@@ -107,9 +123,7 @@ def failed() -> Snapshot:
         ],
         "traceback": "Traceback ...",
     }
-    snapshot["run"].update(
-        run_id="r2", status="failed", elapsed_s=21.6, turns=9, failed_node="run_tests", error=error
-    )
+    snapshot["run"].update(run_id="r2", status="failed", elapsed_s=21.6, turns=9, failed_node="run_tests", error=error)
     _done(snapshot, {"start": (0.0001, 1), "router": (0.2, 1), "plan": (1.1, 1), "search_docs": (0.8, 1)})
     _done(snapshot, {"read_code": (3.1, 1), "search_web": (2.3, 1), "merge": (0.012, 1)})
     _done(snapshot, {"draft": (3.8, 2), "critic": (1.6, 1), "tools": (0.9, 1)})
