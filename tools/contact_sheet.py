@@ -19,7 +19,7 @@ import real  # noqa: E402
 from evonb.export import layout as layouts  # noqa: E402
 from evonb.export.drawing import prepare  # noqa: E402
 from evonb.export.geometry import Layout  # noqa: E402
-from evonb.export.plain import plain, without_frames  # noqa: E402
+from evonb.export.plain import plain  # noqa: E402
 from evonb.export.still import still_svg  # noqa: E402
 from evonb.export.style import Scheme  # noqa: E402
 from evonb.graph.topology import Topology  # noqa: E402
@@ -64,7 +64,7 @@ def _options() -> argparse.Namespace:
 
 
 def _plain(topology: Topology) -> Layout:
-    drawing = without_frames(prepare(topology, "normal"))
+    drawing = prepare(topology, "normal", flat=True)
     placed = layouts.roomy(drawing, lambda stretch: plain(drawing, "normal", stretch))
     return layouts.finished(drawing, *placed, None)
 

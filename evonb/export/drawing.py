@@ -63,16 +63,16 @@ class Drawing:
         return any(node.frame for node in self.nodes)
 
 
-def prepare(topology: Topology, density: Density) -> Drawing:
-    """The boxes and lines of a topology.
+def prepare(topology: Topology, density: Density, *, flat: bool = False) -> Drawing:
+    """The boxes and lines of a topology; `flat` without any frame.
 
     Edges inside a folded sub-graph are left out, edges over its border end at its box and share one line where they
     lead the same way. Edges that name an unknown node are left out too: `check` reports those, the rest is drawn.
     """
-    shown = shown_as(topology)
+    shown = shown_flat(topology) if flat else shown_as(topology)
     groups = _groups(topology, shown)
     edges = [group[0] for group in groups]
-    nodes = [node for node in topology.nodes if shown[node.id] == node.id]
+    nodes = [node for node in topology.nodes if shown.get(node.id) == node.id]
     combs = _combs(nodes, edges)
     back = back_edges([n.id for n in nodes], [(shown[e.source], shown[e.target]) for e in edges])
     lines = []
@@ -108,6 +108,15 @@ def shown_as(topology: Topology) -> dict[str, str]:
         depth -= 1
     # A frame at depth d holds nodes at d + 1; folding at `depth` keeps boxes up to the frames that would hold more.
     return {name: chain[min(depth, len(chain) - 1)] for name, chain in chains.items()}
+
+
+def shown_flat(topology: Topology) -> dict[str, str]:
+    """The same without frames: sub-graphs with edges of their own are folded, others only group and aren't drawn."""
+    parents = {node.id: node.parent for node in topology.nodes}
+    frames = set(parents.values())
+    linked = {name for edge in topology.edges for name in (edge.source, edge.target)} & frames
+    chains = {node.id: _chain(node.id, parents) for node in topology.nodes if node.id not in frames - linked}
+    return {name: next((outer for outer in chain if outer in linked), name) for name, chain in chains.items()}
 
 
 def _chain(name: str, parents: dict[str, str | None]) -> list[str]:

@@ -14,11 +14,11 @@ from statistics import median
 from evonb.errors import MissingDependency
 from evonb.export.cycles import siblings
 from evonb.export.drawing import Density, Drawing, prepare
-from evonb.export.geometry import Box, Layout, Route, bounds
+from evonb.export.geometry import Box, Layout, Point, Route, bounds
 from evonb.export.labels import HIDES, place_labels
 from evonb.export.layered import Placed, layered
 from evonb.export.measure import label_size
-from evonb.export.plain import count_bends, plain, without_frames
+from evonb.export.plain import count_bends, plain
 from evonb.graph.topology import Topology
 from evonb.logger import get_logger
 
@@ -39,6 +39,8 @@ _STRETCHES_PX = (0.0, 12.0, 24.0, 44.0, 84.0)
 # Wider than this only where a label would else hide a node or a label.
 _STRETCH_FOR_LINES_PX = 24.0
 _MAX_RETRY_LINES = 500
+# How far right of its neighbours a new node is expected.
+_BESIDE_PX = 200.0
 # How far a kept picture may be moved to the right or down to stay where it was.
 _MAX_SHIFT_PX = 160
 
@@ -62,8 +64,11 @@ def layout(topology: Topology, *, density: Density = "normal", keep: Layout | No
     drawing = prepare(topology, density)
     if keep and _unchanged(drawing, keep):
         return keep
-    boxes, routes = _place(drawing, density, keep)
-    return finished(drawing, boxes, routes, keep)
+    placed = _by_engine_within_budget(drawing, density, keep)
+    if placed is None:
+        drawing = prepare(topology, density, flat=True)
+        placed = roomy(drawing, lambda stretch: plain(drawing, density, stretch))
+    return finished(drawing, *placed, keep)
 
 
 def _unchanged(drawing: Drawing, keep: Layout) -> bool:
@@ -77,20 +82,21 @@ def _unchanged(drawing: Drawing, keep: Layout) -> bool:
     return old == solid and drawn == labels and frames == keep.boxes.keys() - old.keys()
 
 
-def _place(drawing: Drawing, density: Density, keep: Layout | None) -> Placed:
+def _by_engine_within_budget(drawing: Drawing, density: Density, keep: Layout | None) -> Placed | None:
+    """The engine's placing; None if it isn't there, refuses the graph, or would take too long."""
     size = len(drawing.nodes) + len(drawing.lines)
     bends = count_bends(drawing)
-    if size <= _MAX_SIZE and bends <= _MAX_BENDS:
-        try:
-            return _by_engine(drawing, density, keep, quick=size + bends > _QUICK_SIZE)
-        except (MissingDependency, ValueError) as error:  # graphlay's own error is a ValueError
-            _log.debug("graphlay didn't place the graph, plain layering serves: %s", error)
-    flat = without_frames(drawing)
-    return roomy(flat, lambda stretch: plain(flat, density, stretch))
+    if size > _MAX_SIZE or bends > _MAX_BENDS:
+        return None
+    try:
+        return _by_engine(drawing, density, keep, quick=size + bends > _QUICK_SIZE)
+    except (MissingDependency, ValueError) as error:  # graphlay's own error is a ValueError
+        _log.debug("graphlay didn't place the graph, plain layering serves: %s", error)
+        return None
 
 
 def _by_engine(drawing: Drawing, density: Density, keep: Layout | None, *, quick: bool) -> Placed:
-    old = {name: box.center for name, box in keep.boxes.items()} if keep else None
+    old = _order_like(drawing, keep) if keep else None
 
     @cache
     def engine(stretch: float, sideways: bool) -> Placed:
@@ -119,6 +125,26 @@ def roomy(drawing: Drawing, engine: Callable[[float], Placed]) -> Placed:
             break
     assert best is not None
     return best[1]
+
+
+def _order_like(drawing: Drawing, keep: Layout) -> dict[str, Point]:
+    """Where each box was, and for new ones a place right of their neighbours: the engine wants a place for all."""
+    known = {node.id: keep.boxes[node.id].center for node in drawing.nodes if node.id in keep.boxes}
+    around: dict[str, list[str]] = {}
+    for line in drawing.lines:
+        around.setdefault(line.source, []).append(line.target)
+        around.setdefault(line.target, []).append(line.source)
+    todo = [node.id for node in drawing.nodes if node.id not in known]
+    while todo:
+        placed = {name: near for name in todo if (near := [known[n] for n in around.get(name, ()) if n in known])}
+        for name, near in placed.items():
+            x, y = sum(p[0] for p in near) / len(near), sum(p[1] for p in near) / len(near)
+            known[name] = (x + _BESIDE_PX, y)
+        todo = [name for name in todo if name not in placed]
+        if not placed:  # these have no neighbour that was there
+            known |= dict.fromkeys(todo, (keep.width + _BESIDE_PX, 0.0))
+            break
+    return known
 
 
 def _turn_wanted(engine: Callable[[float, bool], Placed]) -> bool:

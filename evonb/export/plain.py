@@ -1,12 +1,12 @@
 """A plain layered layout in pure Python: for very dense graphs, and where graphlay isn't installed.
 
-Rows, bends at right angles, no overlap, no line through a node. Less balanced than graphlay's, and it draws no frames:
-sub-graphs that have edges of their own become ordinary boxes.
+Rows, bends at right angles, no overlap, no line through a node. Less balanced than graphlay's, and it knows no frames:
+it wants a flat drawing.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import pairwise
 
 from evonb.export.drawing import Density, Drawing, Line
@@ -48,7 +48,7 @@ def plain(drawing: Drawing, density: Density, stretch: float = 0.0) -> tuple[dic
     """Boxes and routes by id, marks included.
 
     Args:
-        drawing: What to place, without frames.
+        drawing: What to place, flat.
         density: Sets the gaps.
         stretch: Further pixels between the rows, where labels need room.
     """
@@ -75,13 +75,6 @@ def plain(drawing: Drawing, density: Density, stretch: float = 0.0) -> tuple[dic
             points = _points(chains[line.id], boxes, levels[first[_ends(line)[0]] :])
             routes[line.id] = Route(points[::-1] if line.back else points)
     return boxes, routes
-
-
-def without_frames(drawing: Drawing) -> Drawing:
-    """The drawing flat: frames without edges of their own are left out, the others are ordinary boxes."""
-    used = {name for line in drawing.lines for name in (line.source, line.target)}
-    nodes = tuple(replace(n, frame=False, parent=None) for n in drawing.nodes if not n.frame or n.id in used)
-    return Drawing(nodes, drawing.lines)
 
 
 def count_bends(drawing: Drawing) -> int:

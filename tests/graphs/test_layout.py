@@ -11,11 +11,11 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parent))
 
 import real
-from checks import faults, labels_on_lines
+from layout_checks import faults, labels_on_lines
 
 from evonb.export.drawing import prepare
 from evonb.export.layout import finished, layout, roomy
-from evonb.export.plain import plain, without_frames
+from evonb.export.plain import plain
 from evonb.graph.topology import Topology
 
 _RECORDS = real.records()
@@ -50,8 +50,8 @@ def test_the_compact_picture_is_as_clean(record: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("record", _RECORDS, ids=_NAMES)
 def test_the_plain_layering_is_as_clean(record: dict[str, Any]) -> None:
-    topology = real.topology(record, nested=False)
-    drawing = without_frames(prepare(topology, "normal"))
+    topology = real.topology(record)
+    drawing = prepare(topology, "normal", flat=True)
     placed = roomy(drawing, lambda stretch: plain(drawing, "normal", stretch))
     assert faults(topology, finished(drawing, *placed, None)) == []
 

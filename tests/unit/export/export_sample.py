@@ -59,8 +59,7 @@ def nested() -> Topology:
     names = ("collect", "research", "answer")
     inside = ("search", "rank")
     nodes = [NodeInfo("start", "start", "start")]
-    for name in names:
-        nodes.append(NodeInfo(name, name, "subgraph" if name == "research" else "node"))
+    nodes += [NodeInfo(name, name, "subgraph" if name == "research" else "node") for name in names]
     for name in ("start", *inside, "end"):
         kind: NodeKind = "start" if name == "start" else "end" if name == "end" else "node"
         nodes.append(NodeInfo(f"research › {name}", name, kind, parent="research"))

@@ -1,0 +1,64 @@
+"""The picture in words."""
+
+from __future__ import annotations
+
+import export_sample
+
+from evonb.export.layout import layout
+from evonb.export.still import still_text
+from evonb.graph.topology import NodeInfo, Topology
+from evonb.protocol.encode import to_wire_graph
+from evonb.protocol.reduce import empty_snapshot
+
+
+def test_nodes_stand_in_order_with_status_and_time() -> None:
+    lines = still_text(export_sample.running()).splitlines()
+    assert lines[0] == "Graph support: Running, round 3 · 12.4 s · 1 of 14 nodes at work"
+    assert [line.split()[0] for line in lines[1:4]] == ["router", "plan", "search_web"]
+    assert lines[3].split(maxsplit=1)[1] == "running, 3.1 s, 2 visits"
+    assert "waits for search_web" in lines[6]
+
+
+def test_an_error_takes_three_lines() -> None:
+    lines = still_text(export_sample.failed()).splitlines()[-3:]
+    assert lines[0] == "KeyError in run_tests: The state has no key 'socre'; it has 'score'."
+    assert lines[1].startswith("  where: cell [3], line 24")
+    assert lines[2] == '  fix:   Write "score" in line 24 and run cell [3] again.'
+
+
+def test_a_finished_run_ends_with_its_state() -> None:
+    assert still_text(export_sample.finished()).splitlines()[-3:] == [
+        "Final state",
+        "  answer  'The shop taxes each line and then the total once more.'",
+        "  score   0.92",
+    ]
+
+
+def test_a_run_without_a_result_says_why() -> None:
+    snapshot = export_sample.finished()
+    snapshot["run"].update(result=None, reason="starved", message="merge waited for search_web")
+    assert still_text(snapshot).splitlines()[-2:] == [
+        "merge waited for search_web",
+        "Nothing reached the end of the graph.",
+    ]
+
+
+def test_parts_of_a_sub_graph_are_indented() -> None:
+    lines = still_text(export_sample.idle(export_sample.nested())).splitlines()
+    assert "  research" in lines
+    assert "    search" in lines
+
+
+def test_control_characters_do_not_reach_the_terminal() -> None:
+    topology = Topology("g\x1b[31m", (NodeInfo("a\x1b]0;x\x07", "a\x1b]0;x\x07"),), ())
+    written = still_text(empty_snapshot(to_wire_graph(topology), layout(topology).to_wire()))
+    assert "\x1b" not in written
+    assert "\x07" not in written
+
+
+def test_a_large_graph_is_counted() -> None:
+    topology = Topology("large", tuple(NodeInfo(f"n{i}", f"n{i}") for i in range(500)), ())
+    snapshot = empty_snapshot(to_wire_graph(topology), layout(topology).to_wire())
+    snapshot["nodes"]["n7"].update(status="done", last_s=0.5, visits=1)
+    lines = still_text(snapshot).splitlines()
+    assert lines[1:] == ["  n7  done, 0.5 s", "  and 499 more nodes"]
