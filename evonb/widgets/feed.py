@@ -197,7 +197,10 @@ class Feed:
             self._lagging, self._outbox = True, []
 
     def _take_boundary(self, at_once: bool) -> bool:
-        if not self._boundary or not (at_once or self._clock() - self._boundary_at >= BOUNDARY_PERIOD_S):
+        # Watchers draw and touch traits: never from the thread that stands in for a blocked loop.
+        if not self._boundary or not self._pace.is_home:
+            return False
+        if not (at_once or self._clock() - self._boundary_at >= BOUNDARY_PERIOD_S):
             return False
         self._boundary, self._boundary_at = False, self._clock()
         return True

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from evonb.errors import EvonbError
 from evonb.logger import get_logger
 from evonb.protocol.messages import ErrorReply, KernelMessage, NodeDetails, OkReply, Snapshot
 from evonb.widgets.feed import Feed, Source, feed_of
+from evonb.widgets.pace import running_loop
 
 __all__ = ["GraphView"]
 
@@ -37,7 +37,7 @@ class GraphView(anywidget.AnyWidget):
 
     def __init__(self, graph: Source, **kwargs: Any) -> None:
         self._evo_feed: Feed = feed_of(graph)
-        self._evo_loop = _running_loop()
+        self._evo_loop = running_loop()
         self._evo_owns_layout = "layout" not in kwargs
         super().__init__(snapshot=self._evo_feed.snapshot(), **kwargs)
         self._evo_undo: list[Callable[[], None]] = [
@@ -107,10 +107,3 @@ def _result(feed: Feed, command: Any) -> Snapshot | NodeDetails:
         where="a view's message",
         fix="use the same version of evonb in the page and in the kernel: reload the page",
     )
-
-
-def _running_loop() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None

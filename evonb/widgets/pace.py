@@ -6,10 +6,14 @@ import asyncio
 import threading
 from collections.abc import Callable
 
-__all__ = ["Pace"]
+from evonb.widgets.watchdog import Watchdog
+
+__all__ = ["Pace", "running_loop"]
 
 STUCK_S = 0.2
 """A loop that hasn't come round for so long is blocked by somebody's code."""
+
+_watchdog = Watchdog()
 
 
 class Pace:
@@ -26,58 +30,69 @@ class Pace:
     def __init__(self, flush: Callable[[], None], period_s: float, clock: Callable[[], float]) -> None:
         self._flush, self._period_s, self._clock = flush, period_s, clock
         self._thread = threading.get_ident()
-        self._loop = _running_loop()
+        self._loop = running_loop()
         self._timer: asyncio.TimerHandle | None = None
         self._flushed_at = float("-inf")
-        self._asked_at: float | None = None
-        self._urgent = False
+        self._is_asked = self._urgent = False
+
+    @property
+    def is_home(self) -> bool:
+        """Whether the caller is on the thread of the views' loop."""
+        return self._loop is None or threading.get_ident() == self._thread
 
     def ask(self, *, urgent: bool = False) -> None:
         """There is news. Any thread."""
         self._urgent = self._urgent or urgent
-        if self._is_home():
+        if self.is_home:
             self._serve()
-        elif self._asked_at is None:
-            self._asked_at = self._clock()
+        elif not self._is_asked:
+            self._is_asked = True
+            self._promise()
             self._send_home(self._serve)
-        elif self._clock() - self._asked_at >= STUCK_S:
-            # Blocked by a sync call in a cell: better a message from this thread than a dead picture.
-            self._flush()
 
     def flushed(self, *, again: bool) -> None:
         """A flush happened; `again` wants another one after a period, news or not."""
         self._flushed_at, self._urgent = self._clock(), False
-        if self._asked_at is not None:
-            self._asked_at = self._flushed_at
-        if again and self._is_home():
+        _watchdog.keep(id(self))
+        if again and self.is_home:
             self._arm()
         elif again:
             self._send_home(self._arm)
 
     def stop(self) -> None:
         """Forget the timer. Home thread."""
+        _watchdog.keep(id(self))
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
     def _serve(self) -> None:
-        self._asked_at = None
+        self._is_asked = False
         if self._urgent or self._clock() - self._flushed_at >= self._period_s:
             self._flush()
         else:
             self._arm()
 
     def _arm(self) -> None:
-        loop = _running_loop() or self._loop
-        if self._timer is None and loop is not None and not loop.is_closed():
+        loop = running_loop() or self._loop
+        if loop is None or loop.is_closed():
+            return
+        self._promise()
+        if self._timer is None:
             self._timer = loop.call_later(self._period_s, self._ring)
+
+    def _promise(self) -> None:
+        """Blocked by a sync call in a cell or a node? Better a message from another thread than a dead picture."""
+        if self._loop is not None:
+            _watchdog.promise(id(self), STUCK_S, self._rescue)
+
+    def _rescue(self) -> None:
+        self._is_asked = False
+        self._flush()
 
     def _ring(self) -> None:
         self._timer = None
         self._flush()
-
-    def _is_home(self) -> bool:
-        return self._loop is None or threading.get_ident() == self._thread
 
     def _send_home(self, callback: Callable[[], None]) -> None:
         try:
@@ -89,7 +104,8 @@ class Pace:
             self._flush()
 
 
-def _running_loop() -> asyncio.AbstractEventLoop | None:
+def running_loop() -> asyncio.AbstractEventLoop | None:
+    """The loop that runs on this thread now."""
     try:
         return asyncio.get_running_loop()
     except RuntimeError:

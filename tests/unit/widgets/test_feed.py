@@ -298,19 +298,33 @@ async def test_a_node_that_blocks_the_loop_is_published_by_time() -> None:
 
 @pytest.mark.asyncio
 async def test_a_blocked_loop_does_not_stop_the_news_of_other_threads() -> None:
-    engine, clock = FakeEngine(), FakeClock()
-    viewer = Viewer(Feed(engine, clock=clock))
-
-    def work() -> None:
-        engine.begin()
-        engine.chunk("a", "x")
-        clock.now += 1
-        engine.chunk("a", "y")
-
-    thread = threading.Thread(target=work)
+    engine = FakeEngine()
+    feed = Feed(engine)
+    viewer = Viewer(feed)
+    shown, watched = threading.Event(), threading.Event()
+    feed.subscribe(lambda message: shown.set())
+    feed.watch(lambda snapshot: watched.set())
+    thread = threading.Thread(target=lambda: (engine.begin(), engine.chunk("a", "xy")))
     thread.start()
-    thread.join()  # the loop can't come round
+    assert shown.wait(10)  # the loop can't come round meanwhile
+    thread.join()
+    assert not watched.is_set()
+    feed.flush(at_once=True)
     assert viewer.snapshot["nodes"]["a"]["stream"] == "xy"
+    assert watched.is_set()
+
+
+@pytest.mark.asyncio
+async def test_what_a_node_told_before_it_blocked_the_loop_is_shown() -> None:
+    engine = FakeEngine()
+    feed = Feed(engine)
+    viewer = Viewer(feed)
+    engine.begin()
+    shown = threading.Event()
+    feed.subscribe(lambda message: shown.set())
+    engine.emit(ev.NodeStarted, node="a", task_id=ev.TaskId("t"), visit=1)
+    assert shown.wait(10)  # blocks the loop, as a node with `time.sleep` does
+    assert viewer.snapshot["nodes"]["a"]["status"] == "running"
 
 
 @pytest.mark.asyncio
