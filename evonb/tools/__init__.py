@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from evonb.tools.batch import CallRequest
 from evonb.tools.context import ChunkWriter, NodeReportingContext, ToolExecutionContext, current_context
+from evonb.tools.controller import ToolController, ToolControlPattern
 from evonb.tools.define import define_tool, tool
 from evonb.tools.erased import ErasedTool
 from evonb.tools.errors import FieldFault, SandboxError, ToolCancelled, ToolError, ToolInputError
@@ -23,6 +24,11 @@ from evonb.tools.events import (
 from evonb.tools.flows import DiagnosticContext, ScopedSubFlowLogger, SubFlowLogger
 from evonb.tools.functions import FunctionTool
 from evonb.tools.journal import ReceiptJournal
+from evonb.tools.mcp_answers import McpPrompt, McpResource
+from evonb.tools.mcp_link import McpError
+from evonb.tools.mcp_manager import McpToolManager
+from evonb.tools.mcp_session import McpSessionController
+from evonb.tools.mcp_tool import McpTool
 from evonb.tools.receipts import Effect, NodeReport, ToolErrorInfo, ToolReceipt, ToolReport, ToolStatus
 from evonb.tools.registry import ToolRegistry
 from evonb.tools.scope import ToolScope, bind_scope, current_scope
@@ -38,6 +44,12 @@ __all__ = [
     "ErasedTool",
     "FieldFault",
     "FunctionTool",
+    "McpError",
+    "McpPrompt",
+    "McpResource",
+    "McpSessionController",
+    "McpTool",
+    "McpToolManager",
     "NodeReport",
     "NodeReportingContext",
     "ReceiptJournal",
@@ -46,6 +58,8 @@ __all__ = [
     "SubFlowLogger",
     "ToolCancelled",
     "ToolChunk",
+    "ToolControlPattern",
+    "ToolController",
     "ToolDiagnosed",
     "ToolError",
     "ToolErrorInfo",
