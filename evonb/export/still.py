@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from hashlib import blake2s
 
+from evonb.export.in_words import still_text
 from evonb.export.margin import Card, boxes_of, cards, leader, notes
 from evonb.export.measure import cut, width
 from evonb.export.picture import glyph, patterns, picture
 from evonb.export.shared import place
-from evonb.export.still_text import still_text
 from evonb.export.style import Scheme, styles
 from evonb.export.svg import Element, el, group, path, rect, text, write
 from evonb.export.words import chip, headline
