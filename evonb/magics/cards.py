@@ -26,7 +26,7 @@ _PACKAGE = os.path.dirname(evonb.__file__)
 
 @dataclass(frozen=True, slots=True)
 class Card:
-    """What stands on a card; `source` is (line number, text, is the line)."""
+    """What stands on a card; `source` is (line number or 0, text, is the line)."""
 
     title: str
     what: str
@@ -59,7 +59,7 @@ def card_of_syntax_error(error: SyntaxError, cell: str, first_line: int = 1) -> 
     number = error.lineno or first_line
     lines = (error.text or "").splitlines() or [""]
     mark = " " * max(0, (error.offset or 1) - 1) + "^"
-    shown = ((number, lines[0].rstrip(), True), (number, mark, False)) if error.text else ()
+    shown = ((number, lines[0].rstrip(), True), (0, mark, False)) if error.text else ()
     return Card(
         type(error).__name__,
         f"The cell isn't valid Python: {error.msg}",
@@ -74,7 +74,7 @@ def card_text(card: Card) -> str:
     lines = [f"{card.title}: {card.what}"]
     if card.where:
         lines.append(f"  where: {card.where}")
-    lines += [f"  {'>' if hit else ' '} {number:>4} | {text}" for number, text, hit in card.source]
+    lines += [f"  {'>' if hit else ' '} {number or '':>4} | {text}" for number, text, hit in card.source]
     if card.fix:
         lines.append(f"  fix:   {card.fix}")
     if card.traceback:
@@ -96,7 +96,7 @@ def _source(card: Card) -> str:
     if not card.source:
         return ""
     lines = "".join(
-        f'<span class="{"evo-hit" if hit else "evo-line"}">{number:>4}  {_text(text)}\n</span>'
+        f'<span class="{"evo-hit" if hit else "evo-line"}">{number or "":>4}  {_text(text)}\n</span>'
         for number, text, hit in card.source
     )
     return f'<pre class="evo-card-source">{lines}</pre>'

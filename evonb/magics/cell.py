@@ -5,12 +5,16 @@ Whatever goes wrong, the graph that was there before stays bound, shown and usab
 
 from __future__ import annotations
 
+import sys
 import typing
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import evonb.graph as graph_package
 from evonb.errors import MagicError
-from evonb.graph import GraphEngine, dsl
+from evonb.graph import GraphEngine, GraphWarning, dsl
 from evonb.magics.options import Options, near, parse_options
 from evonb.magics.schema import classes_in, find_schema
 from evonb.magics.session import Entry, OpenCell, Session, current
@@ -78,11 +82,27 @@ def _build(session: Session, opened: OpenCell) -> GraphEngine:
     builder = opened.collected.to_builder(schema, options.name)
     builder.strict = options.strict
     limits: dict[str, Any] = {"max_turn": options.max_turn, "timeout": options.timeout_s}
-    engine: GraphEngine = builder.build(
-        graph_mode=options.mode, **{key: value for key, value in limits.items() if value is not None}
-    )
+    given = {key: value for key, value in limits.items() if value is not None}
+    with _short_warnings():
+        engine: GraphEngine = builder.build(graph_mode=options.mode, **given)
     _check_breaks(engine, options)
     return engine
+
+
+@contextmanager
+def _short_warnings() -> Iterator[None]:
+    """What the builder warns of, without a file and a line: it is about the graph, not about our code."""
+    with warnings.catch_warnings():
+        original = warnings.showwarning
+
+        def show_warning(message: Warning | str, category: type[Warning], *place: Any, **more: Any) -> None:
+            if issubclass(category, GraphWarning):
+                print(message, file=sys.stderr)
+            else:
+                original(message, category, *place, **more)
+
+        warnings.showwarning = show_warning
+        yield
 
 
 def _bind(session: Session, options: Options, engine: GraphEngine) -> None:

@@ -10,7 +10,7 @@ from evonb.errors import MagicError
 from evonb.magics.listing import GraphList, rows_of
 from evonb.magics.options import near
 from evonb.magics.session import Session, current
-from evonb.widgets.display import is_shown, show
+from evonb.widgets.display import show, show_once
 
 __all__ = ["COMMANDS", "refuse_in_function", "run_command", "run_line"]
 
@@ -71,8 +71,7 @@ async def _run(session: Session, rest: str) -> Any:
     name, _, text = rest.partition(" ")
     graph = session.graph(_name(name, "run"))
     inputs = _inputs(session, text.strip())
-    if not is_shown(graph):
-        show(graph)
+    show_once(graph)
     return await graph.run(inputs)
 
 

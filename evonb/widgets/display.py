@@ -16,7 +16,7 @@ from evonb.widgets.feed import Feed, Source, feed_of
 from evonb.widgets.graph_view import GraphView
 from evonb.widgets.still import HIDING_RULES, Still
 
-__all__ = ["close_all", "close_cell", "enter_cell", "is_shown", "show", "show_builder"]
+__all__ = ["close_all", "close_cell", "enter_cell", "show", "show_builder", "show_once"]
 
 MAX_LIVE = 12
 """Live views of one graph: where the host doesn't say which cell runs again, the oldest ends."""
@@ -81,10 +81,11 @@ def show_builder(builder: Builder) -> None:
     show(engine)
 
 
-def is_shown(graph: Source) -> bool:
-    """Whether a live view of this graph is displayed."""
+def show_once(graph: Source) -> None:
+    """Show the graph live, unless a live view of it is displayed already or can't be."""
     feed = feed_of(graph)
-    return any(item.feed is feed for item in _shelf.items)
+    if _has_kernel() and not any(item.feed is feed for item in _shelf.items):
+        show(graph)
 
 
 def enter_cell(cell: str | None) -> None:

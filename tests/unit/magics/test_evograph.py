@@ -166,6 +166,18 @@ def test_an_engine_as_the_value_of_a_cell_is_shown(notebook: Notebook) -> None:
     assert "GraphEngine" not in notebook.printed
 
 
+def test_a_builder_and_a_background_run_are_shown_too(notebook: Notebook) -> None:
+    notebook.ok(SUPPORT)
+    notebook.ok(
+        "import asyncio; await asyncio.sleep(0); handle = support.start({'messages': []}); await handle; handle"
+    )
+    assert len(notebook.views()) == 2
+    notebook.ok("from evonb.graph import GraphBuilder\nb = GraphBuilder(state_schema=State, name='plain')\nb")
+    assert "plain isn't a graph yet" in notebook.printed
+    notebook.ok("b.add_node('one', lambda state: {}); b.set_entry_point('one'); b")
+    assert len(notebook.views()) == 3
+
+
 BROKEN = {
     "reserved name": ("@node\ndef start(state): return {}\nSTART >> start >> END", "start"),
     "unknown target": ("@node\ndef one(state): return {}\nSTART >> one >> 'tow'", "tow"),
