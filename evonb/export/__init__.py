@@ -6,6 +6,7 @@ from evonb.export.dot import to_dot
 from evonb.export.interchange import to_graphml, to_networkx
 from evonb.export.mermaid import to_mermaid
 from evonb.export.page import PageRenderer, html_picture, write_page
+from evonb.export.png import to_png
 from evonb.export.still import still_svg, still_text
 
 __all__ = [
@@ -17,5 +18,6 @@ __all__ = [
     "to_graphml",
     "to_mermaid",
     "to_networkx",
+    "to_png",
     "write_page",
 ]

@@ -18,6 +18,7 @@ from evonb.protocol.messages import NodeState, Snapshot, WireError
 
 CARD_PX = 366
 _ROW = 17.0
+_MONO_PX = 7.0
 _MOST_CALLOUTS = 3
 _MOST_ROWS = 8
 _MOST_LINES = 6
@@ -195,13 +196,14 @@ class _Rows:
         self._items.append(rect("code", left, self.y, self._wide - left - 14, high, 4))
         for i, (number, words, hit) in enumerate(lines):
             y = self.y + 18 + _ROW * i
-            shown = cut(words[indent:].rstrip(), int((self._wide - left - 62) / 7))
+            shown = cut(words[indent:].rstrip(), int((self._wide - left - 62) / _MONO_PX))
             self._items.append(text("number", str(number), left + 30, y))
-            # Spaces of an indent: kept by writing them as spaces that don't collapse.
-            self._items.append(text("src hit" if hit else "src", shown.replace(" ", "\u00a0"), left + 40, y))
+            # The indent as a place, not as spaces, which collapse in SVG.
+            lead = len(shown) - len(shown.lstrip())
+            start, end = left + 40 + lead * _MONO_PX, left + 40 + len(shown) * _MONO_PX
+            self._items.append(text("src hit" if hit else "src", shown.lstrip(), start, y))
             if hit:
-                lead = len(shown) - len(shown.lstrip())
-                self._items.append(_wave(left + 40 + lead * 7.0, left + 40 + len(shown) * 7.0, y + 4))
+                self._items.append(_wave(start, end, y + 4))
         self.y += high + 9
 
     def card(self, classes: str, extra: Element | None) -> Element:

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import warnings
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -23,14 +24,27 @@ from evonb.export.measure import clean
 from evonb.graph.topology import EdgeInfo, NodeInfo, Topology
 
 _ODD = [
-    *("end_", "graph", "style", "click", "default", "class", "subgraph", "node_end", "a/b.c", "1st", "1. list", "- item"),
+    *(
+        "end_",
+        "graph",
+        "style",
+        "click",
+        "default",
+        "class",
+        "subgraph",
+        "node_end",
+        "a/b.c",
+        "1st",
+        "1. list",
+        "- item",
+    ),
     *('say "hi"', "a;b", "#35;", "<b>bold</b>", "[x](y)", "back\\slash", "\\N", "`code`", "two\nlines", "ε 分类 🚀"),
 ]
 
 
 def _odd() -> Topology:
     nodes = tuple(NodeInfo(name, name) for name in _ODD)
-    edges = (EdgeInfo(f"e{i}", a, b, label=b) for i, (a, b) in enumerate(zip(_ODD, _ODD[1:], strict=False)))
+    edges = (EdgeInfo(f"e{i}", a, b, label=b) for i, (a, b) in enumerate(pairwise(_ODD)))
     return Topology('odd "graph"', nodes, tuple(edges))
 
 
