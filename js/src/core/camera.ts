@@ -20,7 +20,8 @@ export const MAX_SCALE = 3;
 export const READABLE_SCALE = 10 / 13;
 /** Nodes have 34 px; below 14 px on screen a box is a block of colour. */
 export const BLOCK_SCALE = 14 / 34;
-export const MARGIN = { x: 34, y: 18 } as const;
+/** Room round a picture that fits; below it stand the zoom buttons and the legend. */
+export const MARGIN = { x: 34, top: 18, bottom: 48 } as const;
 
 export function clampScale(scale: number): number {
   return Math.min(MAX_SCALE, Math.max(MIN_SCALE, scale));
@@ -29,7 +30,7 @@ export function clampScale(scale: number): number {
 /** The scale at which the whole picture is in view, at most 100 %. */
 export function fitScale(content: Size, view: Size): number {
   const wide = (view.w - 2 * MARGIN.x) / Math.max(1, content.w);
-  const high = (view.h - 2 * MARGIN.y) / Math.max(1, content.h);
+  const high = (view.h - MARGIN.top - MARGIN.bottom) / Math.max(1, content.h);
   return clampScale(Math.min(1, wide, high));
 }
 
@@ -38,11 +39,11 @@ export function fitScale(content: Size, view: Size): number {
  * starts at its top left.
  */
 export function centred(content: Size, view: Size, scale: number, strip = 0): Camera {
-  const free = { w: view.w - strip - content.w * scale, h: view.h - content.h * scale };
+  const free = { w: view.w - strip - content.w * scale, h: view.h - MARGIN.top - MARGIN.bottom - content.h * scale };
   return {
     scale,
     x: free.w >= 2 * MARGIN.x ? free.w / 2 : Math.max(Math.min(MARGIN.x, (view.w - content.w * scale) / 2), 12),
-    y: Math.max(MARGIN.y, free.h / 2),
+    y: MARGIN.top + Math.max(0, free.h / 2),
   };
 }
 

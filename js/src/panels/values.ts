@@ -1,5 +1,6 @@
 /** Rows of state keys and their values: a preview each, or the whole, folded where it is long. */
 
+import { cut } from "../core/text.ts";
 import type { Preview } from "../protocol/generated.ts";
 import { html } from "../view/dom.ts";
 
@@ -33,8 +34,8 @@ function oneLine(text: string): HTMLElement {
 }
 
 function folded(text: string): HTMLElement {
-  const first = text.split("\n", 1)[0] ?? "";
-  const summary = html("summary", { class: "cut" }, `${first.slice(0, ONE_LINE_CHARS)}…`);
+  const line = cut(text.slice(0, 4 * ONE_LINE_CHARS).replace(/\s+/g, " "), ONE_LINE_CHARS);
+  const summary = html("summary", { class: "cut" }, line);
   return html("details", { class: "fold" }, summary, html("pre", { class: "mono", tabindex: 0 }, text));
 }
 

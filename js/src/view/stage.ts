@@ -23,7 +23,7 @@ import { GEOMETRY } from "./glyph.ts";
 
 export const TOUCH_REST_MS = 3000;
 const STRIP = 236; // room for callouts at the right, where there is some
-const HEIGHT = { least: 200, most: 800 } as const;
+const HEIGHT = { least: 200, most: 820 } as const;
 const DRAG_STARTS_AFTER = 4;
 
 export class Stage {
@@ -146,7 +146,9 @@ export class Stage {
     const width = this.element.clientWidth;
     if (width === 0) return;
     const scale = Math.max(READABLE_SCALE, Math.min(1, (width - 68) / this.content.w));
-    const height = Math.round(Math.min(HEIGHT.most, Math.max(HEIGHT.least, this.content.h * scale + 38)));
+    const height = Math.round(
+      Math.min(HEIGHT.most, Math.max(HEIGHT.least, this.content.h * scale + MARGIN.top + MARGIN.bottom)),
+    );
     (this.element.parentElement ?? this.element).style.setProperty("--stage-h", `${height}px`);
     this.view = { w: width, h: Math.max(height, this.element.clientHeight) };
     setAttribute(this.svg, "width", this.view.w);
