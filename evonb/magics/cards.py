@@ -45,7 +45,9 @@ def card_of(error: EvonbError) -> Card:
         return Card(type(error).__name__, what, error.where, error.fix)
     where, fix = info.where or error.where, info.fix or error.fix
     trace = info.traceback if _has_user_code(error.__cause__ or error) else ""
-    return Card(info.kind, info.what or what, where, fix, info.source, trace)
+    node = getattr(error, "node_name", "")
+    title = f"{info.kind} in {node}" if node else info.kind
+    return Card(title, info.what or what, where, fix, info.source, trace)
 
 
 def _has_user_code(error: BaseException) -> bool:
@@ -167,8 +169,8 @@ _STYLE = """<style>
 .evo-card pre, .evo-card pre.evo-card-source { font: 12px/1.5 var(--jp-code-font-family, monospace);
   margin: 4px 0; padding: 6px 8px; overflow-x: auto; color: inherit; border-radius: 4px;
   background: var(--jp-layout-color2, #f4f4f7); }
-.evo-card .evo-hit { font-weight: 600; background: color-mix(in srgb, var(--evo-card-red) 16%, transparent);
-  display: inline-block; min-width: 100%; }
+.evo-card .evo-line, .evo-card .evo-hit { display: block; }
+.evo-card .evo-hit { font-weight: 600; background: color-mix(in srgb, var(--evo-card-red) 16%, transparent); }
 .evo-card details { margin-top: 6px; } .evo-card summary { cursor: pointer; }
 .jp-OutputArea-child:has(.evo-card) + .jp-OutputArea-child:has(> [data-mime-type="application/vnd.jupyter.stderr"],
   > [data-mime-type="application/vnd.jupyter.error"]) { display: none; }

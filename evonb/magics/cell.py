@@ -106,13 +106,13 @@ def _short_warnings() -> Iterator[None]:
 
 
 def _bind(session: Session, options: Options, engine: GraphEngine) -> None:
-    former = session.entries.get(options.name)
+    former = session.namespace.get(options.name)
     session.entries[options.name] = Entry(engine, options, session.raw_cell)
     session.namespace[options.name] = engine
-    if former is not None:
+    if isinstance(former, GraphEngine) and former.name == engine.name:
         # Whoever listens to the graph listens to what replaces it, and can still leave.
-        engine._hub = former.engine._hub
-        move_feed(former.engine, engine)
+        engine._hub = former._hub
+        move_feed(former, engine)
     if options.show:
         show(engine)
 

@@ -111,6 +111,15 @@ def test_running_the_cell_again_replaces_the_graph_in_place(notebook: Notebook) 
     assert feed.snapshot()["run"]["status"] == "finished"
 
 
+def test_another_name_for_a_graph_does_not_take_its_views(notebook: Notebook) -> None:
+    notebook.ok(SUPPORT)
+    feed = feed_of(notebook["support"])
+    notebook.ok("other = support")
+    notebook.ok(SUPPORT.replace("support", "other", 1))
+    assert feed_of(notebook["support"]) is feed
+    assert feed_of(notebook["other"]) is not feed
+
+
 def test_running_the_cell_again_keeps_positions(notebook: Notebook) -> None:
     notebook.ok(SUPPORT)
     boxes = feed_of(notebook["support"]).snapshot()["layout"]["boxes"]
