@@ -26,7 +26,7 @@ def duration(seconds: float) -> str:
     s = max(0.0, seconds)
     if s < 0.0995:
         return f"{round(s * 1000)}{SPACE}ms"
-    if s < 99.95:
+    if s < 59.95:
         return f"{s:.1f}{SPACE}s"
     if s < 3599.5:
         minutes, rest = divmod(round(s), 60)

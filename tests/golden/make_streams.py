@@ -6,12 +6,14 @@ says where each must end; the TypeScript `reduce` has to end there too.
 
 from __future__ import annotations
 
+import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
 
 from recorder import NO_LAYOUT, Recorder, graph_of, write_stream
 
+from evonb.export import words
 from evonb.protocol.messages import Snapshot, WireError
 from evonb.protocol.reduce import empty_snapshot
 
@@ -275,10 +277,24 @@ def streams() -> Iterator[tuple[str, str, Recorder]]:
         yield f"random_{seed}", "events in no order at all", scattered(seed)
 
 
+def words_of(snapshot: Snapshot) -> dict[str, object]:
+    """What the still picture says of a snapshot; the live view has to say the same."""
+    known = words.names(snapshot)
+    said = {}
+    for node in snapshot["graph"]["nodes"]:
+        state = snapshot["nodes"][node["id"]]
+        said[node["id"]] = words.say_node(node, state, words.time_of(state, snapshot["run"]["elapsed_s"]), known)
+    return {"chip": list(words.chip(snapshot)), "headline": words.headline(snapshot), "nodes": said}
+
+
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
+    seconds = (0, 0.012, 0.0994, 0.0995, 3.14, 59.94, 59.96, 64, 3599.4, 3599.6, 7384)
+    spoken: dict[str, object] = {"durations": [[s, words.duration(s)] for s in seconds]}
     for name, about, recorder in streams():
-        write_stream(FOLDER, name, about, recorder)
+        spoken[name] = words_of(write_stream(FOLDER, name, about, recorder))
+    text = json.dumps(spoken, ensure_ascii=False, indent=1)
+    (FOLDER.parent / "words.json").write_text(text + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -92,12 +92,14 @@ def fold(start: Snapshot, messages: list[EventsMessage]) -> Snapshot:
     return snapshot
 
 
-def write_stream(folder: Path, name: str, about: str, recorder: Recorder) -> None:
-    """One file: where it starts, the batches, where `reduce` must end."""
+def write_stream(folder: Path, name: str, about: str, recorder: Recorder) -> Snapshot:
+    """One file: where it starts, the batches, where `reduce` must end; returns that end."""
     messages = recorder.messages()
-    stream = {"about": about, "start": recorder.start, "messages": messages, "end": fold(recorder.start, messages)}
+    end = fold(recorder.start, messages)
+    stream = {"about": about, "start": recorder.start, "messages": messages, "end": end}
     text = json.dumps(stream, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
     (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")
+    return end
 
 
 def graph_of(name: str, edges: str, *, joins: tuple[str, ...] = (), docs: dict[str, str] | None = None) -> Snapshot:
