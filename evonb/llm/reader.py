@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from evonb.llm.assemble import StreamAssembly
@@ -109,9 +109,10 @@ class ReplyReader:
                 pieces.append(self._assembly.feed(payload))
         return [piece for piece in pieces if piece is not None]
 
-    def _payloads(self, events: list[str]) -> list[Any]:
+    def _payloads(self, events: list[str]) -> Iterator[Any]:
         try:
-            return [payload for event in events for payload in payloads_of(event)]
+            for event in events:
+                yield from payloads_of(event)
         except ValueError as error:
             raise self.broken(f"a chunk isn't JSON ({error})") from error
 
