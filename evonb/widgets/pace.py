@@ -32,6 +32,7 @@ class Pace:
         self._thread = threading.get_ident()
         self._loop = running_loop()
         self._timer: asyncio.TimerHandle | None = None
+        self._timer_loop: asyncio.AbstractEventLoop | None = None
         self._flushed_at = float("-inf")
         self._is_asked = self._urgent = False
 
@@ -78,8 +79,9 @@ class Pace:
         if loop is None or loop.is_closed():
             return
         self._promise()
-        if self._timer is None:
-            self._timer = loop.call_later(self._period_s, self._ring)
+        if self._timer is None or self._timer_loop is not loop:
+            # A timer of another loop may never ring: that loop may have stopped with the cell that ran it.
+            self._timer, self._timer_loop = loop.call_later(self._period_s, self._ring), loop
 
     def _promise(self) -> None:
         """Blocked by a sync call in a cell or a node? Better a message from another thread than a dead picture."""

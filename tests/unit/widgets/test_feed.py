@@ -339,6 +339,27 @@ async def test_events_from_many_threads_lose_nothing() -> None:
     assert viewer.snapshot == feed.snapshot()
 
 
+def test_a_loop_that_ended_does_not_stop_the_batches_of_the_next() -> None:
+    engine = FakeEngine()
+    feed = Feed(engine)
+    viewer = Viewer(feed)
+
+    async def tell(text: str) -> None:
+        engine.chunk("a", text)
+
+    async def tell_and_wait(text: str) -> None:
+        arrived = asyncio.Event()
+        feed.subscribe(lambda message: arrived.set())
+        engine.chunk("a", text)
+        async with asyncio.timeout(10):
+            await arrived.wait()
+
+    engine.begin()
+    asyncio.run(tell("x"))
+    asyncio.run(tell_and_wait("y"))
+    assert viewer.snapshot["nodes"]["a"]["stream"] == "xy"
+
+
 def test_one_engine_has_one_feed() -> None:
     engine = FakeEngine()
     assert feed_of(engine) is feed_of(engine)
