@@ -38,8 +38,11 @@ def glyph(status: str, x: float, y: float) -> Element:
 
 
 def _looks(part: dict[str, str | float]) -> dict[str, str | float]:
+    """What differs from the part's class: as attributes, and as a style, which also holds against a style sheet."""
     written = {"w": "stroke-width", "dash": "stroke-dasharray", "cap": "stroke-linecap", "o": "opacity"}
-    return {written[key]: str(value) for key, value in part.items() if key in written}
+    looks: dict[str, str | float] = {written[key]: str(value) for key, value in part.items() if key in written}
+    style = ";".join(f"{name}:{value}" for name, value in looks.items())
+    return {**looks, "style": style} if style else {}
 
 
 def picture(snapshot: Snapshot, prefix: str) -> list[Element]:
