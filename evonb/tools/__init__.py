@@ -31,6 +31,7 @@ from evonb.tools.mcp_session import McpSessionController
 from evonb.tools.mcp_tool import McpTool
 from evonb.tools.receipts import Effect, NodeReport, ToolErrorInfo, ToolReceipt, ToolReport, ToolStatus
 from evonb.tools.registry import ToolRegistry
+from evonb.tools.sandbox import CodeSandbox, ExecResult
 from evonb.tools.scope import ToolScope, bind_scope, current_scope
 from evonb.tools.signals import CancelSignal, CancelSource
 
@@ -39,9 +40,11 @@ __all__ = [
     "CancelSignal",
     "CancelSource",
     "ChunkWriter",
+    "CodeSandbox",
     "DiagnosticContext",
     "Effect",
     "ErasedTool",
+    "ExecResult",
     "FieldFault",
     "FunctionTool",
     "McpError",

@@ -7,8 +7,10 @@ timed-out call must not wait.
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import threading
 from collections.abc import Coroutine
+from concurrent.futures import Future
 from typing import Any, TypeVar
 
 __all__ = ["has_running_loop", "run_blocking"]
@@ -28,13 +30,32 @@ def has_running_loop() -> bool:
 
 
 def run_blocking(work: Coroutine[Any, Any, T]) -> T:
-    """Run a coroutine on the shared background loop and wait for it here; an interrupt cancels it."""
+    """Run a coroutine and wait for it here, whatever thread this is; an interrupt cancels it.
+
+    Inside a running loop that loop stands still meanwhile, so the coroutine must not need it.
+    """
+    if has_running_loop():
+        return _in_own_thread(work)  # not on the shared loop: it may be the one that is running here
     future = asyncio.run_coroutine_threadsafe(work, _background())
     try:
         return future.result()
     except BaseException:
         future.cancel()
         raise
+
+
+def _in_own_thread(work: Coroutine[Any, Any, T]) -> T:
+    done: Future[T] = Future()
+    context = contextvars.copy_context()
+
+    def run() -> None:
+        try:
+            done.set_result(context.run(asyncio.run, work))
+        except BaseException as error:
+            done.set_exception(error)
+
+    threading.Thread(target=run, name="evonb-tools-invoke", daemon=True).start()
+    return done.result()
 
 
 def _background() -> asyncio.AbstractEventLoop:

@@ -82,6 +82,8 @@ def explain(
     if isinstance(leaf, McpError):
         return leaf
     what, fix = _told(leaf, name, link, lost=lost)
+    if isinstance(leaf, TimeoutError) and doing == "connecting":
+        fix = "look whether it hangs at its start, or raise connect_timeout_s"
     made = McpError(
         f"{what}{f'; it last wrote: {said}' if said else ''}",
         where=f"MCP server '{name}' ({shown_link(link)}), {doing}",

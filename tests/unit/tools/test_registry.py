@@ -473,6 +473,25 @@ async def test_invoke_of_a_sync_tool_works_in_a_loop_too() -> None:
     assert registry().invoke("add", {"a": 1}).output == 2
 
 
+def test_a_tool_may_call_other_tools_in_every_way() -> None:
+    calls = registry()
+
+    @tool
+    async def outer() -> list[Any]:
+        """Call others from a loop."""
+        return [(await calls.ainvoke("shout", {"text": "a"})).output, calls.invoke("add", {"a": 1}).output]
+
+    @tool
+    def outer_in_thread() -> list[Any]:
+        """Call others from a thread."""
+        return [calls.invoke("shout", {"text": "a"}).output, calls.invoke("add", {"a": 1}).output]
+
+    calls.add(outer)
+    calls.add(outer_in_thread)
+    assert calls.invoke("outer").output == ["A", 2]
+    assert calls.invoke("outer_in_thread").output == ["A", 2]
+
+
 # -- batches -------------------------------------------------------------------------------------------
 
 
