@@ -5,6 +5,8 @@ What stands beside the graph (callouts, cards, the header) is drawn by `margin.p
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from evonb.export.measure import cut, shown_label, shown_name
 from evonb.export.paths import head_path, line_path
 from evonb.export.shared import place, shapes
@@ -52,10 +54,11 @@ def picture(snapshot: Snapshot, prefix: str) -> list[Element]:
     frames = {node["parent"] for node in drawn}
     edges = [edge for edge in snapshot["graph"]["edges"] if edge["id"] in layout["routes"]]
     edges.sort(key=lambda edge: _weight(snapshot["edges"].get(edge["id"])))
+    known, marked = names(snapshot), _undrawn(snapshot)
     layers = [
         group("", *(_frame(node, snapshot) for node in drawn if node["id"] in frames)),
-        group("", *(_edge(edge, snapshot) for edge in edges)),
-        group("", *(_node(node, snapshot, prefix) for node in drawn if node["id"] not in frames)),
+        group("", *(_edge(edge, snapshot, known, marked) for edge in edges)),
+        group("", *(_node(node, snapshot, prefix, known) for node in drawn if node["id"] not in frames)),
         group("", *(_label(edge, snapshot) for edge in edges)),
     ]
     return [layer for layer in layers if layer.children]
@@ -72,12 +75,11 @@ def _look(state: EdgeState | None) -> str:
     return "taken" if state["taken"] else "off" if state["passed_over"] else ""
 
 
-def _edge(edge: WireEdge, snapshot: Snapshot) -> Element:
+def _edge(edge: WireEdge, snapshot: Snapshot, known: Mapping[str, str], marked: frozenset[str]) -> Element:
     route = snapshot["layout"]["routes"][edge["id"]]
     points = route["points"]
     kind = "cond" if edge["kind"] == "conditional" else ""
     classes = " ".join(part for part in ("edge", kind, _look(snapshot["edges"].get(edge["id"]))) if part)
-    known = names(snapshot) if len(snapshot["graph"]["nodes"]) < 400 else {}
     ends = f"{known.get(edge['source'], edge['source'])} → {known.get(edge['target'], edge['target'])}"
     title = f"{ends}, {edge['label']}" if edge["label"] else ends
     return group(
@@ -85,17 +87,21 @@ def _edge(edge: WireEdge, snapshot: Snapshot) -> Element:
         el("title", "", title),
         path("line", line_path(points)),
         path("head", head_path(points)),
-        _endmark(edge, snapshot),
+        _endmark(edge, points, marked),
     )
 
 
-def _endmark(edge: WireEdge, snapshot: Snapshot) -> Element | None:
+def _undrawn(snapshot: Snapshot) -> frozenset[str]:
     """Special nodes with very many edges aren't drawn: each edge shows a small ring instead."""
-    boxes, points = snapshot["layout"]["boxes"], snapshot["layout"]["routes"][edge["id"]]["points"]
-    kinds = {node["id"]: node["kind"] for node in snapshot["graph"]["nodes"] if node["kind"] in ("start", "end")}
-    for ident, point in ((edge["target"], points[-1]), (edge["source"], points[0])):
-        if ident in kinds and ident not in boxes:
-            return el("circle", "endmark", cx=point[0], cy=point[1], r=place("endmark", "radius"))
+    boxes = snapshot["layout"]["boxes"]
+    special = (node["id"] for node in snapshot["graph"]["nodes"] if node["kind"] in ("start", "end"))
+    return frozenset(name for name in special if name not in boxes)
+
+
+def _endmark(edge: WireEdge, points: list[list[float]], marked: frozenset[str]) -> Element | None:
+    for name, (x, y) in ((edge["target"], points[-1]), (edge["source"], points[0])):
+        if name in marked:
+            return el("circle", "endmark", cx=x, cy=y, r=place("endmark", "radius"))
     return None
 
 
@@ -128,10 +134,9 @@ def _frame(node: WireNode, snapshot: Snapshot) -> Element:
     )
 
 
-def _node(node: WireNode, snapshot: Snapshot, prefix: str) -> Element:
+def _node(node: WireNode, snapshot: Snapshot, prefix: str, known: Mapping[str, str]) -> Element:
     box = snapshot["layout"]["boxes"][node["id"]]
     state, status, time = _state(node, snapshot)
-    known = names(snapshot) if state and state["missing"] else {}
     said = el("title", "", say_node(node, state, time, known))
     body = _pill(node, box) if node["kind"] in ("start", "end") else _body(node, box, state, status, time, prefix)
     return group(f"node {status}", said, *body, at=(box["x"], box["y"]))
