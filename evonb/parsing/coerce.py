@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import math
 import re
 import unicodedata
 from typing import Any
+
+from evonb.parsing.lists import split_cells
 
 _TRUE = frozenset({"true", "yes", "y", "1", "on"})
 _FALSE = frozenset({"false", "no", "n", "0", "off"})
@@ -116,8 +117,7 @@ def _list(value: Any) -> list[Any] | None:
             return parsed
     if not text:
         return []
-    row = next(csv.reader([text.replace("\n", ", ")], skipinitialspace=True))
-    return [cell.strip() for cell in row if cell.strip()]
+    return split_cells(text.replace("\n", ", "))
 
 
 def _dict(value: Any) -> dict[Any, Any] | None:

@@ -49,7 +49,10 @@ class FormatDetector:
         cleaned = clean(text).text if isinstance(text, str) and len(text) <= MAX_TEXT_CHARS else ""
         if not cleaned.strip():
             return [FormatCandidate(OutputFormat.UNKNOWN, 0.0, "there is no text")]
-        found = _candidates(cleaned)
+        try:
+            found = _candidates(cleaned)
+        except Unreadable as error:
+            found = [FormatCandidate(OutputFormat.PLAIN_TEXT, 0.3, f"it can't be read: {error}")]
         best: dict[OutputFormat, FormatCandidate] = {}
         for candidate in found:
             if candidate.format not in best or candidate.confidence > best[candidate.format].confidence:
@@ -63,13 +66,10 @@ def _candidates(text: str) -> list[FormatCandidate]:
         found = [FormatCandidate(OutputFormat.JSON, 0.99, "the whole text is valid JSON")]
         return found + _calls(whole, text)
     found = _calls(None, text)
-    try:
-        readings, faults = gather(text)
-    except Unreadable as error:
-        return [*found, FormatCandidate(OutputFormat.PLAIN_TEXT, 0.3, f"it can't be read: {error}")]
+    readings, faults = gather(text)
     if readings:
         chosen = choose(text, readings, frozenset())
-        kind = whole_format(readings, chosen)
+        kind = whole_format(text, readings, chosen)
         if kind is OutputFormat.MIXED:
             kinds = ", ".join(dict.fromkeys(reading.format.value for reading in readings))
             found.append(FormatCandidate(kind, 0.97, f"prose with several blocks: {kinds}"))

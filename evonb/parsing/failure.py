@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evonb.errors import EvonbError
-from evonb.parsing.schema import ParseTrace
+from evonb.parsing.schema import OutputFormat, ParseTrace
 
 __all__ = ["ParseError", "TooDeep", "Unreadable"]
 
@@ -21,7 +21,17 @@ class ParseError(EvonbError, ValueError):
 
 
 class Unreadable(Exception):
-    """A reader can't read this text; the message says why. Never leaves the package."""
+    """A reader can't read this text; the message says why. Never leaves the package.
+
+    Attributes:
+        position: How far the reader got, so that a search can count its work.
+        format: What the text would be, where that is known.
+    """
+
+    def __init__(self, message: str, *, position: int = 0, format: OutputFormat | None = None) -> None:
+        super().__init__(message)
+        self.position = position
+        self.format = format
 
 
 class TooDeep(Unreadable):

@@ -46,11 +46,15 @@ def find_fences(text: str) -> list[Fence]:
         opening = lines[index]
         label, inner_start = _content_start(text, opening)
         closing = _closing(lines, index, opening)
-        if lookaheads < _MAX_LOOKAHEADS and closing is not None:
-            end = _json_end(text, inner_start, lines[closing].start())
+        if (
+            closing is not None
+            and lookaheads < _MAX_LOOKAHEADS
+            and _begins_json(text, inner_start, lines[closing].start())
+        ):
+            lookaheads += 1
+            end = _json_end(text, inner_start)
             if end > lines[closing].start():
                 # The JSON goes on behind this line, so the line stands in one of its strings.
-                lookaheads += 1
                 closing = next((i for i in range(closing + 1, len(lines)) if _closes(lines[i], opening, end)), None)
         if closing is None:
             fences.append(Fence(label, opening.start(), len(text), inner_start, len(text), closed=False))
@@ -92,15 +96,22 @@ def _closes(line: re.Match[str], opening: re.Match[str], after: int) -> bool:
     )
 
 
-def _json_end(text: str, start: int, closing: int) -> int:
-    """Where the JSON that the block begins with ends, if it isn't whole before `closing`; else -1."""
-    first = skip_blank(text, start)
-    if text[first : first + 1] not in ("{", "["):
-        return -1
+def _begins_json(text: str, start: int, closing: int) -> bool:
+    """Whether the block holds the beginning of JSON and not its end."""
+    inner = text[start:closing]
+    first = skip_blank(inner, 0)
+    if inner[first : first + 1] not in ("{", "["):
+        return False
     try:
-        if not read_json(text[:closing], first).cut:
-            return -1
-        whole = read_json(text, first)
+        return read_json(inner, first).cut
+    except Unreadable:
+        return False
+
+
+def _json_end(text: str, start: int) -> int:
+    """Where the JSON that begins here ends, whatever stands in its strings; -1 when it never does."""
+    try:
+        whole = read_json(text, skip_blank(text, start))
     except Unreadable:
         return -1
     return -1 if whole.cut else whole.end

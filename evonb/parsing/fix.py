@@ -44,11 +44,21 @@ class OutputFixer:
         Never raises: what a model raised is kept in `last_error`.
         """
         self.last_error = ""
-        for strategy in (self._repair, self._rewrite, self._ask):
-            fixed = strategy(text, expected_format)
-            if fixed is not None:
-                return fixed
-        return text, FixStrategy.NONE
+        return self._repair(text, expected_format) or self.fix_unreadable(text, expected_format)
+
+    def fix_unreadable(
+        self, text: str, expected_format: OutputFormat = OutputFormat.JSON, *, local: bool = True
+    ) -> tuple[str, FixStrategy]:
+        """As `fix`, for a text that the readers have already tried in vain.
+
+        Args:
+            text: The reply.
+            expected_format: What it should be.
+            local: Rewrite lines of keys, too; else only the model is asked.
+        """
+        self.last_error = ""
+        fixed = self._rewrite(text, expected_format) if local else None
+        return fixed or self._ask(text, expected_format) or (text, FixStrategy.NONE)
 
     def fix_dict(self, data: dict[str, Any]) -> tuple[dict[str, Any], FixStrategy]:
         """The data with defaults for missing required fields; the argument isn't changed."""

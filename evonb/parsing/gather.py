@@ -9,6 +9,7 @@ from evonb.parsing.failure import TooDeep, Unreadable
 from evonb.parsing.fences import Fence, find_fences
 from evonb.parsing.json_spans import find_json
 from evonb.parsing.key_value import read_key_value
+from evonb.parsing.limits import MAX_LOOSE_YAML_CHARS
 from evonb.parsing.lists import find_lists
 from evonb.parsing.reading import Reading
 from evonb.parsing.schema import OutputFormat
@@ -46,9 +47,13 @@ _CODE = frozenset(
 )
 _OPEN_TAG = re.compile(r"<([^\W\d][\w:.-]{0,100})(?:\s[^<>]{0,1000})?/?>")
 _YAML_NEST = re.compile(
-    r"^[ ]*(?:-[ ]+)?[\w\"'][^:\n]{0,80}:[ \t]*\n(?:[ \t]*\n)*(?:[ ]+\S|-[ ])|:[ ]+[|>][+-]?[ \t]*\n", re.MULTILINE
+    r"^[ ]*(?:-[ ]+)?[\w\"'][^:\n]{0,80}:[ \t]*\n(?:[ \t]*\n)*(?:[ ]+\S|-[ ])"  # a key over something indented
+    r"|:[ ]+[|>][+-]?[ \t]*\n"  # a block of literal text
+    r"|^[ ]*-[ ]+[\w\"'][^:\n]{0,80}:[ ][^\n]*\n[ ]+[\w\"'][^:\n]{0,80}:",  # items that are mappings
+    re.MULTILINE,
 )
 _INTRODUCTION = re.compile(r"\A[^\n]{1,200}[:：][ \t]*\n[ \t]*\n")
+_PARAGRAPH = re.compile(r"[^\n]+(?:\n[ \t]*[^\s][^\n]*)*")
 _MIN_LIST_SHARE = 0.3
 _FEW_LINES = 3
 
@@ -57,12 +62,13 @@ class BrokenBlock(Unreadable):
     """A block said what it is and isn't that."""
 
 
-def gather(text: str, known: Collection[str] = ()) -> tuple[list[Reading], list[str]]:
+def gather(text: str, known: Collection[str] = (), *, only_json: bool = False) -> tuple[list[Reading], list[str]]:
     """Everything structured in `text`, in order, and what went wrong with blocks that said what they are.
 
     Args:
         text: The reply, cleaned.
         known: Keys that are looked for, in lower snake case.
+        only_json: Look for nothing but JSON.
 
     Raises:
         TooDeep: Something nests beyond all reason.
@@ -70,17 +76,24 @@ def gather(text: str, known: Collection[str] = ()) -> tuple[list[Reading], list[
     readings: list[Reading] = []
     faults: list[str] = []
     at = 0
+
+    def outside(start: int, end: int) -> list[Reading]:
+        part = text[start:end]
+        found = json_readings(part) if only_json else _open_text(part, known)
+        return [reading.shifted(start) for reading in found]
+
     for fence in find_fences(text):
-        readings += [reading.shifted(at) for reading in _open_text(text[at : fence.start], known)]
+        readings += outside(at, fence.start)
         try:
-            inner = _fenced(text[fence.inner_start : fence.inner_end], fence, known)
+            body = text[fence.inner_start : fence.inner_end]
+            inner = json_readings(body) if only_json else _fenced(body, fence, known)
             readings += [reading.shifted(fence.inner_start, _kind(fence)) for reading in inner]
         except TooDeep:
             raise
         except Unreadable as error:
             faults.append(f"the {fence.label} block: {error}")
         at = fence.end
-    readings += [reading.shifted(at) for reading in _open_text(text[at:], known)]
+    readings += outside(at, len(text))
     return readings, faults
 
 
@@ -160,7 +173,7 @@ def _has_elements(text: str) -> bool:
     if head.startswith("<?xml"):
         return True
     first = _OPEN_TAG.match(head)
-    if first and (first[1].lower() not in INLINE or f"</{first[1]}>" in head):
+    if first and (first[1].lower() not in INLINE or f"</{first[1]}>" in head or first.group() == head.rstrip()):
         return True
     tags = {tag[1] for tag in _OPEN_TAG.finditer(text)}
     return any(tag.lower() not in INLINE and f"</{tag}>" in text for tag in list(tags)[:50])
@@ -202,6 +215,8 @@ def _lines(text: str, known: Collection[str]) -> list[Reading]:
 
 def _loose_yaml(text: str, known: Collection[str]) -> Reading | None:
     if not text.lstrip().startswith("---\n") and not _YAML_NEST.search(text):
+        return None
+    if len(text) > MAX_LOOSE_YAML_CHARS:
         return None
     introduction = _INTRODUCTION.match(text)
     offset = introduction.end() if introduction and len(text[: introduction.end()].split()) > 2 else 0
@@ -248,7 +263,15 @@ def _loose_keys(text: str, known: Collection[str]) -> Reading | None:
 
 
 def _loose_csv(text: str, known: Collection[str]) -> Reading | None:
-    try:
-        return read_csv(text, sure=False)
-    except Unreadable:
+    """The one paragraph that looks like CSV, with no more than a remark before and after."""
+    paragraphs = list(_PARAGRAPH.finditer(text))
+    if len(paragraphs) > 3:
         return None
+    found = []
+    for paragraph in paragraphs:
+        try:
+            found.append(read_csv(paragraph.group(), sure=False).shifted(paragraph.start()))
+        except Unreadable:
+            if len(paragraph.group().split("\n")) > 1:
+                return None
+    return found[0] if len(found) == 1 else None

@@ -87,6 +87,12 @@ def read_reply(raw: str, wanted: Wanted) -> Understood:
     return Understood(value, kind, reading, account(raw, cleaned, reading), (*reading.warnings, *remarks))
 
 
+def plain_reply(raw: str, wanted: Wanted) -> Understood:
+    """A reply that is known to be plain text. Raises as `read_reply`."""
+    reading = Reading(OutputFormat.PLAIN_TEXT, {"answer": raw.strip()}, 0, len(raw))
+    return Understood(_fill_plain(reading, wanted), OutputFormat.PLAIN_TEXT, reading)
+
+
 def _read(text: str, wanted: Wanted) -> tuple[Reading, OutputFormat, list[str]]:
     whole = read_whole_json(text) if wanted.kind in (None, OutputFormat.JSON) else None
     if whole is not None:
@@ -98,7 +104,10 @@ def _read(text: str, wanted: Wanted) -> tuple[Reading, OutputFormat, list[str]]:
 
 def _refuse_guesses(text: str, reading: Reading) -> None:
     if not reading.lossless:
-        raise Unreadable("it can't be read without guessing: " + "; ".join(reading.guesses or ("its end is missing",)))
+        raise Unreadable(
+            "it can't be read without guessing: " + "; ".join(reading.guesses or ("its end is missing",)),
+            format=reading.format,
+        )
     head = text.lstrip()
     if reading.format is OutputFormat.PLAIN_TEXT and (head[:1] in ("{", "[", "<") or head.startswith("```")):
         raise Unreadable("it begins like structured data and can't be read as such")
@@ -113,13 +122,14 @@ def _fill_plain(reading: Reading, wanted: Wanted) -> Any:
         required = [item for item in wanted.fields if item.required]
         if len(required) != 1 or required[0].dtype != "str":
             listed = ", ".join(repr(item.name) for item in required) or "the fields"
-            raise Unreadable(f"plain text, which can't fill {listed}")
+            raise Unreadable(f"plain text, which can't fill {listed}", format=reading.format)
         return {required[0].name: text}
     names = required_names(wanted.schema)
     if not schema_names(wanted.schema) or names == ["answer"]:
         return reading.value
     if len(names) != 1:
-        raise Unreadable(f"plain text, which can't fill {', '.join(map(repr, names)) or 'the schema'}")
+        listed = ", ".join(map(repr, names)) or "the schema"
+        raise Unreadable(f"plain text, which can't fill {listed}", format=reading.format)
     return {names[0]: text}
 
 

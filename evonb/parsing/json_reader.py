@@ -15,15 +15,19 @@ from evonb.parsing.failure import Unreadable
 from evonb.parsing.json_strings import OPENERS, read_string, skip_blank
 from evonb.parsing.limits import check_depth, refuse_depth
 
-_OPEN = {"{": "{", "[": "[", "｛": "{", "［": "["}
+_OPEN = {"{": "{", "[": "[", "｛": "{", "［": "[", "(": "("}
 _CLOSE = {"}": "{", "]": "[", "｝": "{", "］": "["}
-_COMMA = ",，"
+_COMMA = ",，;"
 _COLON = ":：="
 _NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.])", re.ASCII)
 _STRICT_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 _WORD = re.compile(r"[^\s,，:：{}\[\]｛｝［］\"'“”„]+")
-_BARE = re.compile(r"[^,，{}\[\]｛｝［］\"\n]+")
+_BARE = re.compile(r"[^,，;{}\[\]｛｝［］\"\n]+")
 _KEY = re.compile(r"[^\W\d][\w$.-]*|\d+", re.UNICODE)
+_LAST_TOKEN = re.compile(
+    r"(?:-?\d[\d.]*(?:[eE][+-]?\d*)?|-|t(?:r(?:ue?)?)?|f(?:a(?:l(?:se?)?)?)?|n(?:u(?:ll?)?)?)\Z", re.ASCII
+)
+_MAX_REFUSED = 50
 _STRAY = re.compile(r"[^,{}\[\]\n\"]{1,200}")
 _WORDS: dict[str, Any] = {
     "true": True, "false": False, "null": None, "True": True, "False": False, "None": None, "TRUE": True,
@@ -32,7 +36,7 @@ _WORDS: dict[str, Any] = {
 }  # fmt: skip
 _JSON_WORDS = ("true", "false", "null")
 _DECODER = json.JSONDecoder(strict=False)
-_MISSING = object()
+MISSING = object()
 
 
 @dataclass(frozen=True)
@@ -65,15 +69,42 @@ class JsonRead:
         return self.open_levels > 0
 
 
-def read_json(text: str, start: int = 0) -> JsonRead:
+def partial_scalar(token: str) -> Any:
+    """What the beginning of a number or of a JSON word stands for; `MISSING` when it says nothing yet."""
+    word = next((word for word in _JSON_WORDS if word.startswith(token)), None)
+    if word:
+        return _WORDS[word]
+    number = token.rstrip("eE+-.")
+    if _STRICT_NUMBER.fullmatch(number) is None:
+        return MISSING
+    try:
+        return float(number) if set(number) & set(".eE") else int(number)
+    except ValueError:
+        return MISSING
+
+
+def read_json(text: str, start: int = 0, *, try_strict: bool = True) -> JsonRead:
     """Read the object or array that opens at `start`.
+
+    Args:
+        text: The text.
+        start: Where the bracket stands.
+        try_strict: Try the library first. It reads valid JSON a hundred times faster, but each refusal costs time
+            linear in the text before it, so a search with many candidates gives it up.
 
     Raises:
         Unreadable: What stands there isn't JSON, not even nearly.
         TooDeep: It nests beyond all reason.
     """
-    strict = read_strict(text, start)
-    return strict if strict is not None else _Reader(text, start).read()
+    strict = read_strict(text, start) if try_strict else None
+    if strict is not None:
+        return strict
+    reader = _Reader(text, start)
+    try:
+        return reader.read()
+    except Unreadable as error:
+        error.position = reader.at
+        raise
 
 
 def read_strict(text: str, start: int = 0) -> JsonRead | None:
@@ -99,7 +130,7 @@ class _Frame:
 
     kind: str
     value: Any
-    key: Any = _MISSING
+    key: Any = MISSING
     done: bool = False  # an element was read and no comma since
 
 
@@ -112,7 +143,8 @@ class _Reader:
     guesses: list[str] = field(default_factory=list)
     quoted: bool = False
     in_value: bool = False
-    result: Any = _MISSING
+    refused: int = 0
+    result: Any = MISSING
 
     def read(self) -> JsonRead:
         self._push(self.text[self.at])
@@ -121,7 +153,7 @@ class _Reader:
             if self.at >= len(self.text) or not self._step():
                 break
         open_levels = len(self.stack)
-        open_path = tuple(str(frame.key) for frame in self.stack if frame.key is not _MISSING)
+        open_path = tuple(str(frame.key) for frame in self.stack if frame.key is not MISSING)
         if self.stack:
             self._cut()
         return JsonRead(
@@ -140,9 +172,13 @@ class _Reader:
         frame, char = self.stack[-1], self.text[self.at]
         if char in _CLOSE:
             self._pop(_CLOSE[char])
+        elif char == ")" and frame.kind == "(":
+            self._pop("(")
+        elif char == "(" and frame.kind == "{" and frame.key is MISSING:
+            return self._lost("expected a key")
         elif char in _COMMA:
             self._comma(frame)
-        elif frame.kind == "{" and frame.key is _MISSING:
+        elif frame.kind == "{" and frame.key is MISSING:
             return self._key(frame, char)
         else:
             return self._value(frame, char)
@@ -153,7 +189,7 @@ class _Reader:
     def _push(self, char: str) -> None:
         kind = _OPEN[char]
         if char not in "{[":
-            self.repairs.append("read full-width punctuation")
+            self.repairs.append("read a tuple as an array" if char == "(" else "read full-width punctuation")
         self.stack.append(_Frame(kind, {} if kind == "{" else []))
         refuse_depth(len(self.stack))
         self.at += 1
@@ -172,7 +208,7 @@ class _Reader:
 
     def _leave(self) -> None:
         frame = self.stack.pop()
-        if frame.key is not _MISSING:
+        if frame.key is not MISSING:
             frame.value[frame.key] = None
             self.guesses.append(f"gave the key {frame.key!r} no value")
         if self.stack:
@@ -183,16 +219,16 @@ class _Reader:
     def _put(self, frame: _Frame, value: Any) -> None:
         if frame.kind == "{":
             frame.value[frame.key] = value
-            frame.key = _MISSING
+            frame.key = MISSING
         else:
             frame.value.append(value)
         frame.done = True
 
     def _comma(self, frame: _Frame) -> None:
         if self.text[self.at] != ",":
-            self.repairs.append("read full-width punctuation")
+            self.repairs.append(f"read {self.text[self.at]} as a comma")
         self.at += 1
-        if frame.key is not _MISSING:
+        if frame.key is not MISSING:
             self._put(frame, None)
             self.guesses.append("read a missing value as null")
         elif not frame.done:
@@ -207,6 +243,10 @@ class _Reader:
 
     def _key(self, frame: _Frame, char: str) -> bool:
         before = self.at
+        if self.text.startswith(("...", "…"), before):
+            self.at += 3 if char == "." else 1
+            self.guesses.append("dropped an ellipsis")
+            return True
         if char in OPENERS:
             read = read_string(self.text, self.at, "key")
             key, self.at = read.value, read.end
@@ -270,8 +310,9 @@ class _Reader:
         if char in _OPEN:
             # Rows of a table that is broken in one place are valid themselves, and those read a hundred times faster.
             # Only one level is tried this way, so no character is looked at more than twice.
-            whole = read_strict(self.text, self.at) if len(self.stack) == 1 else None
+            whole = read_strict(self.text, self.at) if len(self.stack) == 1 and self.refused < _MAX_REFUSED else None
             if whole is None:
+                self.refused += 1
                 self._push(char)
             else:
                 self.quoted, self.at = True, whole.end
@@ -285,7 +326,7 @@ class _Reader:
     def _extra(self, frame: _Frame) -> bool:
         word = _WORD.match(self.text, self.at)
         following = skip_blank(self.text, word.end()) if word else len(self.text)
-        if frame.kind == "[" and word and self.text[following : following + 1] in ("]", ","):
+        if frame.kind != "{" and word and self.text[following : following + 1] in ("]", ","):
             frame.done = False
             return self._scalar(frame)
         return self._lost("expected a comma")
@@ -306,6 +347,9 @@ class _Reader:
             self.guesses.append(guessed)
 
     def _scalar(self, frame: _Frame) -> bool:
+        last = _LAST_TOKEN.match(self.text, self.at)
+        if last:
+            return self._last_scalar(frame, last.group())
         number = _NUMBER.match(self.text, self.at)
         if number and self._ends_scalar(number.end()):
             self._put(frame, self._number(number.group()))
@@ -323,14 +367,25 @@ class _Reader:
             return True
         return self._bare(frame)
 
+    def _last_scalar(self, frame: _Frame, token: str) -> bool:
+        """A number or word at the very end of the text: it may have been cut off itself."""
+        self.at = len(self.text)
+        self.in_value = True
+        value = partial_scalar(token)
+        if value is MISSING:
+            return False
+        self._put(frame, value)
+        return True
+
     def _ends_scalar(self, position: int) -> bool:
         after = skip_blank(self.text, position)
         return (
             after >= len(self.text)
-            or self.text[after] in ",，}]｝］#/"
+            or self.text[after] in ",，;}]｝］#/"
+            or (self.text[after] == ")" and self.stack[-1].kind == "(")
             or "\n" in self.text[position:after]
             or self.text[after] in OPENERS
-            or (self.stack[-1].kind == "[" and after > position)
+            or (self.stack[-1].kind != "{" and after > position)
         )
 
     def _number(self, token: str) -> Any:
@@ -354,10 +409,6 @@ class _Reader:
             return True
         if self.at >= len(self.text):
             self.in_value = True
-            whole = next((word for word in _JSON_WORDS if word.startswith(bare)), None)
-            if whole:
-                self._put(frame, _WORDS[whole])
-                return True
         self.guesses.append("read text without quotes")
         self._put(frame, bare)
         return True
@@ -382,7 +433,7 @@ class _Reader:
         self.guesses.append("closed what was cut off")
         while self.stack:
             frame = self.stack[-1]
-            if frame.key is not _MISSING:
-                frame.key = _MISSING  # a key whose value never came says nothing
+            if frame.key is not MISSING:
+                frame.key = MISSING  # a key whose value never came says nothing
                 self.in_value = True
             self._leave()

@@ -16,6 +16,7 @@ _CANDIDATE = re.compile(
 )
 _INTRODUCED = re.compile(r"(?:[:：=]|\bis|\bare|\bjson|```\w*)\s*$", re.IGNORECASE)
 _BETWEEN = re.compile(r"[\s,;，]*")
+_MAX_REFUSED = 200
 _CLOSING = " \t\r\n;`'\"."
 
 
@@ -65,7 +66,8 @@ def rows(text: str, spans: list[JsonSpan]) -> list[list[JsonSpan]]:
 
 def _scan(text: str) -> list[JsonSpan]:
     found: list[JsonSpan] = []
-    at, budget = 0, 4 * len(text) + 100_000
+    refused = 0
+    at, budget = 0, 2 * len(text) + 100_000
     while budget > 0:
         candidate = _CANDIDATE.search(text, at)
         if candidate is None:
@@ -73,17 +75,19 @@ def _scan(text: str) -> list[JsonSpan]:
         start = candidate.start()
         at = start + 1
         try:
-            read = read_json(text, start)
+            read = read_json(text, start, try_strict=refused < _MAX_REFUSED)
         except Unreadable as error:
             if type(error) is not Unreadable:
                 raise
-            budget -= 200
+            refused += 1
+            budget -= max(0, error.position - start) + 200
             continue
         if _is_json(text, start, read):
             found.append(JsonSpan(start, read.end, read))
             at = read.end
         else:
             budget -= read.end - start
+        refused += bool(read.repairs or read.guesses)
     return found
 
 

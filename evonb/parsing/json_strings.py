@@ -26,9 +26,11 @@ _BLANK = re.compile(r"[\s\u00a0\u200b\ufeff\u3000]*")
 _PLAIN = re.compile(r'"([^"\\\x00-\x1f]*)"(?=\s*[,:}\]])')
 _KEY_AHEAD = re.compile(
     r"""[\s\u00a0]*(?:["'“„«‘＂「][^"'“”„«»：:{}\[\]\n]{0,120}["'”“»’＂」][\s\u00a0]{0,20}[:：]|[^\W\d][\w$.-]{0,60}\s{0,20}[:：]"""
-    r"""|["'“„«‘＂「][^"'“”„«»{}\[\]\n]{0,120}["'”“»’＂」]?[\s\u00a0]{0,20}\Z|[}\]｝］]|//|/\*|\#|\Z)"""
+    r"""|["'“„«‘＂「][^"'“”„«»{}\[\]\n]{0,120}["'”“»’＂」]?[\s\u00a0]{0,20}\Z|[}\]｝］]|//|/\*|\#|\.\.\.|…|\Z)"""
 )
 _ITEM_AHEAD = re.compile(r"""[\s\u00a0]*(?:["'“„«‘＂「{\[\]}\d+.-]|true|false|null|None|True|False|NaN|//|/\*|\#|\Z)""")
+# The beginning of an escape, or the first half of a pair of escapes that make one character.
+_HALF_ESCAPE = re.compile(r"(?<!\\)\\u(?:[0-9a-fA-F]{0,3}|[dD][89abAB][0-9a-fA-F]{2}(?:\\(?:u[0-9a-fA-F]{0,3})?)?)\Z")
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "/": "/", "\\": "\\"}
 _PATH = re.compile(r"^(?:[A-Za-z]:\\(?!\\)|\\\\?[\w$.-]+\\(?!\\))")
@@ -73,8 +75,9 @@ def read_string(text: str, start: int, role: str) -> Text:
     plain = _PLAIN.match(text, start)
     if plain and role != "value":
         return Text(plain.group(1), plain.end())
-    if text.startswith('"""', start):
-        stop = text.find('"""', start + 3)
+    triple = text[start : start + 3]
+    if triple in ('"""', "'''"):
+        stop = text.find(triple, start + 3)
         if stop > start + 3:
             return Text(text[start + 3 : stop], stop + 3)
     return _scan(text, start, role)
@@ -105,10 +108,21 @@ def _scan(text: str, start: int, role: str) -> Text:
 
 def _cut(text: str, start: int) -> Text:
     body = text[start + 1 :]
+    return Text(
+        unescape(body[: whole_escapes(body)], text[start]),
+        len(text),
+        closed=False,
+        guessed="the text ends inside a string",
+    )
+
+
+def whole_escapes(body: str) -> int:
+    """How much of a string that was cut off can be read: all but the beginning of an escape."""
+    half = _HALF_ESCAPE.search(body, max(0, len(body) - 12))
+    if half:
+        return half.start()
     slashes = len(body) - len(body.rstrip("\\"))
-    if slashes % 2:
-        body = body[:-1]
-    return Text(unescape(body, text[start]), len(text), closed=False, guessed="the text ends inside a string")
+    return len(body) - slashes % 2
 
 
 def _ends(text: str, quote: int, role: str) -> str:
@@ -125,7 +139,7 @@ def _ends(text: str, quote: int, role: str) -> str:
         return "was key" if role == "value" else "text"
     if char in ",，":
         ahead = _KEY_AHEAD if role == "value" else _ITEM_AHEAD
-        return "end" if ahead.match(text, after + 1) else "text"
+        return "end" if ahead.match(text, after + 1) or (role == "item" and _opens_next(text, quote)) else "text"
     if char in "/#" and (text.startswith(("//", "/*"), after) or (char == "#" and after > quote + 1)):
         return "end"
     if text.startswith(("```", "</", "<|"), after):
@@ -143,6 +157,12 @@ def _closes_here(text: str, bracket: int) -> bool:
     """Whether the bracket after a quote is structure: a quote next to it means that it is quoted text."""
     after = skip_blank(text, bracket + 1)
     return after >= len(text) or text[after] not in OPENERS or "\n" in text[bracket:after]
+
+
+def _opens_next(text: str, quote: int) -> bool:
+    """Whether the next quote opens a string, so this one closed one; also when there is no other."""
+    following = text.find(text[quote], quote + 1)
+    return following < 0 or text[quote + 1 : following].rstrip()[-1:] in (",", "[")
 
 
 def _item_ends(text: str, quote: int) -> str:

@@ -44,7 +44,10 @@ def read_key_value(text: str, known: Collection[str] = (), *, sure: bool = False
     pairs, other, start = _collect(lines, known)
     wanted = sum(key in known for key in pairs)
     filled = [line for line in lines[start:] if line.strip()]
-    if not pairs or (not sure and not wanted and (len(pairs) < 2 or other * 2 > len(filled) or start > 3)):
+    head = "\n".join(lines[:start])
+    led_in = not head.strip() or head.rstrip()[-1] in ":：.!" or not lines[start - 1].strip()
+    prose = len(pairs) < 2 or other * 2 > len(filled) or start > 3 or not led_in
+    if not pairs or (not sure and not wanted and prose):
         raise Unreadable("no lines of keys and values")
     value = {key: _value(parts) for key, parts in pairs.items()}
     offset = sum(len(line) + 1 for line in lines[:start])
@@ -54,6 +57,7 @@ def read_key_value(text: str, known: Collection[str] = (), *, sure: bool = False
 def _collect(lines: list[str], known: Collection[str]) -> tuple[dict[str, list[str]], int, int]:
     """The keys with the lines of their values, how many lines are neither, and where the first key stands."""
     pairs: dict[str, list[str]] = {}
+    seen: dict[str, int] = {}
     key, other, first, blank = "", 0, -1, False
     for index, line in enumerate(lines):
         if not line.strip():
@@ -63,7 +67,8 @@ def _collect(lines: list[str], known: Collection[str]) -> tuple[dict[str, list[s
         if found and _is_introduction(lines, index, found, known):
             continue
         if found:
-            key = found[0] if found[0] not in pairs else _again(found[0], pairs)
+            seen[found[0]] = seen.get(found[0], 0) + 1
+            key = found[0] if seen[found[0]] == 1 else f"{found[0]}_{seen[found[0]]}"
             pairs[key] = [found[1]] if found[1] else []
             first = index if first < 0 else first
         elif (
@@ -110,13 +115,6 @@ def _is_introduction(lines: list[str], index: int, found: tuple[str, str], known
         return False
     rest = [line for line in lines[index + 1 : index + 4] if line.strip()]
     return bool(rest) and not _BULLET.match(rest[0]) and rest[0][:1] not in " \t"
-
-
-def _again(key: str, pairs: dict[str, list[str]]) -> str:
-    number = 2
-    while f"{key}_{number}" in pairs:
-        number += 1
-    return f"{key}_{number}"
 
 
 def _value(parts: list[str]) -> Any:

@@ -12,8 +12,11 @@ MAX_TEXT_CHARS = 32_000_000
 MAX_DEPTH = 400
 """Deepest nesting of a value: below Python's own recursion limit, so that results can be copied and printed."""
 
-MAX_YAML_CHARS = 400_000
-"""A pure Python YAML reader needs about a second for this much."""
+MAX_YAML_CHARS = 100_000
+"""A pure Python YAML reader needs seconds for this much."""
+
+MAX_LOOSE_YAML_CHARS = 20_000
+"""Longer text is tried as YAML only when something says that it is YAML."""
 
 MAX_NODES = 200_000
 """Most values that one YAML text may expand to through its aliases."""

@@ -56,14 +56,23 @@ def read_list(text: str, kind: OutputFormat) -> Reading:
         return Reading(kind, items, lists[0].start, lists[-1].end)
     lines = [line.strip() for line in text.split("\n") if line.strip()]
     if len(lines) == 1:
-        row = next(csv.reader(lines, skipinitialspace=True))
-        items = [cell.strip() for cell in row if cell.strip()]
+        delimiter = "," if "," in lines[0] else ";"
+        items = split_cells(lines[0], delimiter)
         if len(items) > 1 and not any(len(item.split()) > 8 for item in items):
             return Reading(kind, items, 0, len(text), repairs=("split a line at its commas",))
         raise Unreadable("no list in the text")
     if lines and all(len(line.split()) <= 12 and not line.endswith(".") for line in lines):
         return Reading(kind, lines, 0, len(text), guesses=("took every line for an item",))
     raise Unreadable("no list in the text")
+
+
+def split_cells(line: str, delimiter: str = ",") -> list[str]:
+    """The cells of one line that aren't blank; quotes hold cells with delimiters together."""
+    try:
+        row = next(csv.reader([" ".join(line.splitlines())], delimiter=delimiter, skipinitialspace=True), [])
+    except csv.Error:  # a cell beyond the process's limit
+        row = line.split(delimiter)
+    return [cell.strip() for cell in row if cell.strip()]
 
 
 def _rises(numbers: list[int]) -> bool:

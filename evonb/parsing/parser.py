@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from evonb.parsing.cache import ResultCache
-from evonb.parsing.detect import FormatDetector
 from evonb.parsing.failure import ParseError, Unreadable
 from evonb.parsing.fields import Checks
 from evonb.parsing.fix import LlmFunction, OutputFixer, graceful_fallback
@@ -190,8 +189,7 @@ class OutputParser:
             return self._take(read_reply(text, wanted), wanted, trace)
         except Unreadable as error:
             trace.add_step("parse", f"failed: {error}")
-            if wanted.kind is None:
-                trace.detected_format = FormatDetector().detect(text)
+            trace.detected_format = error.format or trace.detected_format
             return self._recover(text, wanted, trace, str(error))
 
     def _take(self, understood: Understood, wanted: Wanted, trace: ParseTrace) -> Any:
@@ -239,10 +237,10 @@ class OutputParser:
         strict = wanted.strict or wanted.kind is OutputFormat.TOOL_CALL
         fixer = OutputFixer(required, defaults, self.llm_fn if self.max_retries > 0 else None)
         kind = wanted.kind or OutputFormat.JSON
-        fixed, strategy = fixer.fix(text, kind) if not strict or self.llm_fn else (text, FixStrategy.NONE)
+        fixed, strategy = fixer.fix_unreadable(text, kind, local=not strict)
         if fixer.last_error:
             trace.add_error(fixer.last_error)
-        if strategy is not FixStrategy.NONE and not (strict and strategy is not FixStrategy.LLM_REFORMAT):
+        if strategy is not FixStrategy.NONE:
             try:
                 understood = self._accept(fixed, wanted)
             except Unreadable as error:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 from dataclasses import replace
+from itertools import pairwise
 
 from evonb.parsing.failure import Unreadable
 from evonb.parsing.fences import find_fences
 from evonb.parsing.fields import coverage
-from evonb.parsing.gather import gather, json_readings
+from evonb.parsing.gather import gather
 from evonb.parsing.json_reader import read_strict
 from evonb.parsing.json_strings import skip_blank
 from evonb.parsing.key_value import read_key_value
@@ -33,6 +34,7 @@ WEIGHTS = {
 }
 _FENCED = {"label": 30, "plain": 5, "": 0}
 _BETWEEN = re.compile(r"[\s,;，]*")
+_MAX_FENCES = 20
 _SCALAR = re.compile(r'["\d\-tfn]')
 
 
@@ -67,7 +69,7 @@ def read_any(text: str, known: Collection[str] = ()) -> tuple[Reading, OutputFor
             raise Unreadable("XML with a document type declaration is refused")
         return read_plain(text), OutputFormat.PLAIN_TEXT, []
     chosen = choose(text, readings, frozenset(known))
-    return chosen, whole_format(readings, chosen), faults
+    return chosen, whole_format(text, readings, chosen), faults
 
 
 def choose(text: str, readings: list[Reading], known: frozenset[str]) -> Reading:
@@ -105,15 +107,17 @@ def _row(text: str, readings: list[Reading], index: int) -> Reading:
     while last + 1 < len(readings) and _adjacent(text, readings[last], readings[last + 1]):
         last += 1
     row = readings[first : last + 1]
+    apart = sum(weight(reading) >= weight(readings[index]) for reading in readings) - len(row)
+    note = (f"took the last of {apart + 1} separate values",) if apart > 0 else ()
     if len(row) == 1:
-        return row[0]
+        return replace(row[0], guesses=(*row[0].guesses, *note))
     return Reading(
         OutputFormat.JSON,
         [reading.value for reading in row],
         row[0].start,
         row[-1].end,
         repairs=tuple(repair for reading in row for repair in reading.repairs),
-        guesses=tuple(guess for reading in row for guess in reading.guesses),
+        guesses=(*(guess for reading in row for guess in reading.guesses), *note),
         warnings=(f"{len(row)} values in a row became a list",),
         cut=any(reading.cut for reading in row),
         fenced=row[0].fenced,
@@ -125,13 +129,22 @@ def _adjacent(text: str, before: Reading, after: Reading) -> bool:
     return before.format is after.format is OutputFormat.JSON and gap is not None and gap.end() >= after.start
 
 
-def whole_format(readings: list[Reading], chosen: Reading) -> OutputFormat:
-    """MIXED when prose holds several structured blocks, else the format of the one."""
-    others = [
-        other for other in readings if not chosen.start <= other.start < chosen.end and other.value not in ({}, [])
-    ]
+def whole_format(text: str, readings: list[Reading], chosen: Reading) -> OutputFormat:
+    """MIXED when prose holds several structured blocks, else the format of the one. JSON in a row is one block."""
+    others = [other for other in readings if other.value not in ({}, []) and not _inside(other, chosen)]
+    alone = chosen.format is OutputFormat.JSON and all(
+        _adjacent(text, before, after) for before, after in pairwise(sorted([*others, chosen], key=_start))
+    )
     several = any(other.format is not chosen.format or other.format is OutputFormat.JSON for other in others)
-    return OutputFormat.MIXED if several else chosen.format
+    return OutputFormat.MIXED if several and not alone else chosen.format
+
+
+def _inside(other: Reading, chosen: Reading) -> bool:
+    return chosen.start <= other.start < chosen.end
+
+
+def _start(reading: Reading) -> int:
+    return reading.start
 
 
 def read_plain(text: str) -> Reading:
@@ -157,10 +170,9 @@ def read_as(text: str, kind: OutputFormat, known: Collection[str] = ()) -> tuple
 
 
 def _as_json(text: str, known: frozenset[str]) -> Reading:
-    readings, faults = gather(text, known)
-    readings = [reading for reading in readings if reading.format is OutputFormat.JSON] or json_readings(text)
+    readings, _ = gather(text, only_json=True)
     if not readings:
-        raise Unreadable("; ".join(faults) or "no JSON in the text")
+        raise Unreadable("no JSON in the text")
     return choose(text, readings, known)
 
 
@@ -182,7 +194,7 @@ def _in_blocks(text: str, kind: OutputFormat, reader: Callable[[str], Reading]) 
     label = {OutputFormat.YAML: ("yaml", "yml"), OutputFormat.CSV: ("csv", "tsv"), OutputFormat.XML: ("xml",)}.get(
         kind, ()
     )
-    for fence in sorted(find_fences(text), key=lambda fence: fence.label not in label):
+    for fence in sorted(find_fences(text), key=lambda fence: fence.label not in label)[:_MAX_FENCES]:
         try:
             return reader(text[fence.inner_start : fence.inner_end]).shifted(fence.inner_start, "label")
         except Unreadable:

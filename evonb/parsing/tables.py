@@ -13,6 +13,7 @@ from evonb.parsing.schema import OutputFormat
 _DELIMITERS = (",", ";", "\t", "|")
 _RULE = re.compile(r"^[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t]*$")
 _CELL = re.compile(r"(?<!\\)\|")
+_CODE = re.compile(r"`[^`\n]+`")
 _MAX_HEADER_CELL = 60
 
 Row = dict[str, str]
@@ -35,13 +36,10 @@ def read_csv(text: str, *, sure: bool) -> Reading:
         raise Unreadable("no header line")
     if not sure and not _looks_like_csv(text, best):
         raise Unreadable("lines with differing numbers of cells")
-    value, warnings = _rows(best[0], best[1:])
-    cut = (
-        text.count('"') % 2 == 1
-        and '"' in text[: len(text)]
-        and any('"' not in cell and "\n" in cell for cell in best[-1])
-    )
-    return Reading(OutputFormat.CSV, value, 0, len(text), warnings=warnings, cut=cut)
+    value, warnings, guesses = _rows(best[0], best[1:])
+    if text.count('"') % 2:
+        guesses = (*guesses, "a quote is never closed")
+    return Reading(OutputFormat.CSV, value, 0, len(text), guesses=guesses, warnings=warnings)
 
 
 def _grid(text: str, delimiter: str) -> list[list[str]]:
@@ -74,16 +72,16 @@ def _looks_like_csv(text: str, grid: list[list[str]]) -> bool:
     return prose * 2 < len(grid) and not header[-1].endswith((".", "!", "?", ":", ","))
 
 
-def _rows(header: list[str], body: list[list[str]]) -> tuple[list[Row], tuple[str, ...]]:
+def _rows(header: list[str], body: list[list[str]]) -> tuple[list[Row], tuple[str, ...], tuple[str, ...]]:
+    """The rows as dicts, what is worth knowing about them, and what was dropped."""
     names, warnings = _names(header)
-    rows = []
+    rows, dropped = [], []
     for number, cells in enumerate(body, start=1):
-        if len(cells) > len(names):
-            if any(cells[len(names) :]):
-                warnings.append(f"row {number} has more cells than the header; {cells[len(names) :]!r} was dropped")
-            cells = cells[: len(names)]
-        rows.append(dict(zip(names, cells + [""] * (len(names) - len(cells)), strict=True)))
-    return rows, tuple(warnings[:20])
+        if any(cells[len(names) :]):
+            dropped.append(f"row {number} has more cells than the header; dropped {cells[len(names) :]!r}")
+        kept = cells[: len(names)]
+        rows.append(dict(zip(names, kept + [""] * (len(names) - len(kept)), strict=True)))
+    return rows, tuple(warnings), tuple(dropped[:20])
 
 
 def _names(header: list[str]) -> tuple[list[str], list[str]]:
@@ -121,9 +119,12 @@ def find_tables(text: str) -> list[Reading]:
         stop = index + 1
         while stop < len(lines) and lines[stop].strip() and "|" in lines[stop]:
             stop += 1
-        value, warnings = _rows([_plain(cell) for cell in header], [_cells(line) for line in lines[index + 1 : stop]])
+        body = [_row_cells(line, len(header)) for line in lines[index + 1 : stop]]
+        value, warnings, guesses = _rows([_plain(cell) for cell in header], body)
         end = min(starts[stop], len(text))
-        found.append(Reading(OutputFormat.MARKDOWN_TABLE, value, starts[index - 1], end, warnings=warnings))
+        found.append(
+            Reading(OutputFormat.MARKDOWN_TABLE, value, starts[index - 1], end, guesses=guesses, warnings=warnings)
+        )
         index = stop + 1
     return found
 
@@ -135,6 +136,16 @@ def _cells(line: str) -> list[str]:
     if line.endswith("|") and not line.endswith("\\|"):
         line = line[:-1]
     return [cell.strip().replace("\\|", "|") for cell in _CELL.split(line)]
+
+
+def _row_cells(line: str, width: int) -> list[str]:
+    """The cells of a row; one that is too wide may have a pipe in code that its author forgot to escape."""
+    cells = _cells(line)
+    if len(cells) > width and "`" in line:
+        guarded = _cells(_CODE.sub(lambda code: code.group().replace("|", "\\|"), line))
+        if len(guarded) == width:
+            return guarded
+    return cells
 
 
 def _plain(cell: str) -> str:

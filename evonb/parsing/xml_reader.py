@@ -68,7 +68,7 @@ def read_xml(text: str) -> Reading:
     if not scan.root.children:
         raise Unreadable("no elements in the text")
     tree, repairs = scan.root, scan.repairs
-    if not scan.guesses:
+    if not scan.guesses and "xmlns" not in text:  # the library would replace prefixes by addresses
         parsed = _library(text[scan.first : scan.last])
         if parsed is None:
             repairs = ["read a bare < or & as text"]

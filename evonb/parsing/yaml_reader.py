@@ -7,6 +7,7 @@ and no alias can blow the result up.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import Any
 
 from evonb.parsing.failure import TooDeep, Unreadable
@@ -17,6 +18,9 @@ from evonb.parsing.schema import OutputFormat
 
 _MAX_FLOW_DEPTH = 60  # the library's scanner takes seconds for a thousand
 _COMPACT = re.compile(r"^[ \t]*(?:[-?][ \t]){60}", re.MULTILINE)
+_BRACKET = re.compile(r"[\[\]{}]")
+_BRACKET_OR_STRING = re.compile(r"[\[\]{}]|\"(?:[^\"\\]|\\.){0,500}\"|'[^'\n]{0,500}'", re.DOTALL)
+_LONG_BLANK = re.compile(r"[ \t]{1000}")
 _CORE = "tag:yaml.org,2002:"
 _LINE = re.compile(
     r"^(?P<lead>\s*(?:-\s+)*)(?:(?P<key>[^\s:#'\"\[\]{},&*!|>%@`-][^:#\n]*?|-?[^\s:#'\"-][^:#\n]*?)(?P<colon>:\s+))?(?P<value>\S.*?)\s*$"
@@ -43,20 +47,32 @@ def read_yaml(text: str) -> Reading:
         quoted = _quote_values(text.replace("\t", "  "))
         if quoted == text or isinstance(first, TooDeep) or "tag" in str(first):
             raise
-        return _build(text, _compose(quoted), ("quoted a value that YAML would misread",))
+        reading = _build(text, _compose(quoted), ("quoted a value that YAML would misread",))
+        open_flow = any(re.search(r":\s+'[\[{]", line) for line in set(quoted.split("\n")) - set(text.split("\n")))
+        return replace(reading, guesses=("took a bracket that is never closed for text",)) if open_flow else reading
 
 
 def _refuse_hostile(text: str) -> None:
     if len(text) > MAX_YAML_CHARS:
         raise Unreadable(f"YAML of more than {MAX_YAML_CHARS:,} characters")
-    depth = 0
-    for bracket in re.finditer(r"[\[\]{}]", text):
-        depth += 1 if bracket.group() in "[{" else -1
-        if depth > _MAX_FLOW_DEPTH:
-            raise TooDeep(f"YAML brackets nested more than {_MAX_FLOW_DEPTH} levels deep")
-        depth = max(depth, 0)
+    # Brackets in strings can hide the depth or feign it, so both counts must be small.
+    if any(_flow_depth(pattern, text) > _MAX_FLOW_DEPTH for pattern in (_BRACKET, _BRACKET_OR_STRING)):
+        raise TooDeep(f"YAML brackets nested more than {_MAX_FLOW_DEPTH} levels deep")
+    if _LONG_BLANK.search(text):
+        raise Unreadable("YAML with more than a thousand blanks in a row")
     if _COMPACT.search(text):
         raise TooDeep("YAML dashes nested beyond all reason")
+
+
+def _flow_depth(pattern: re.Pattern[str], text: str) -> int:
+    depth = deepest = 0
+    for found in pattern.finditer(text):
+        if found.group() in ("[", "{"):
+            depth += 1
+            deepest = max(deepest, depth)
+        elif found.group() in ("]", "}"):
+            depth = max(0, depth - 1)
+    return deepest
 
 
 def _compose(text: str) -> Any:
