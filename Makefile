@@ -7,7 +7,7 @@ MAKEFLAGS += --no-print-directory
 PY := .venv/bin/python
 PYTEST := $(PY) -m pytest
 # `$(NPM) test` runs npm in js/ with a Node that fits.
-NPM := cd js && node=$$(../scripts/need.sh node) && PATH="$$node:$$PATH" npm --silent
+NPM := cd js && node=$$(../scripts/need.sh node) && PATH="$$node:$$PATH" npm --loglevel=error
 # `make venv PYTHON=/opt/python3.13/bin/python3` picks the interpreter.
 PYTHON ?= python3
 
