@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from evonb.export.measure import clean
 from evonb.export.words import SPACE, STATUS_WORDS, arrived, chip, headline, names, time_of, waits_for
-from evonb.protocol.messages import NodeState, Snapshot, WireError, WireNode
+from evonb.protocol.messages import NodeState, Preview, Snapshot, WireError, WireNode
 
 _MOST_NODES = 120
 _MOST_NAME = 40
@@ -26,7 +26,7 @@ def still_text(snapshot: Snapshot) -> str:
 
 
 def _nodes(snapshot: Snapshot) -> list[str]:
-    nodes = [node for node in snapshot["graph"]["nodes"] if node["kind"] not in ("start", "end")]
+    nodes = _as_tree([node for node in snapshot["graph"]["nodes"] if node["kind"] not in ("start", "end")])
     shown = nodes
     if len(nodes) > _MOST_NODES:
         shown = [node for node in nodes if _status(snapshot, node) != "idle"][:_MOST_NODES]
@@ -36,6 +36,19 @@ def _nodes(snapshot: Snapshot) -> list[str]:
     lines = [f"{label:<{wide}}{_says(snapshot, node)}".rstrip() for label, node in rows]
     hidden = len(nodes) - len(shown)
     return [*lines, f"  and {hidden:,} more nodes"] if hidden else lines
+
+
+def _as_tree(nodes: list[WireNode]) -> list[WireNode]:
+    """Each sub-graph followed by what lies in it, else in declaration order."""
+    known = {node["id"] for node in nodes}
+    inside: dict[str | None, list[WireNode]] = {}
+    for node in nodes:
+        inside.setdefault(node["parent"] if node["parent"] in known else None, []).append(node)
+    found, todo = list[WireNode](), inside.get(None, [])[::-1]
+    while todo:
+        found.append(todo.pop())
+        todo += inside.get(found[-1]["id"], [])[::-1]
+    return found
 
 
 def _depth(name: str, parents: dict[str, str | None]) -> int:
@@ -81,4 +94,10 @@ def _result(snapshot: Snapshot) -> list[str]:
         return [*lines, "Nothing reached the end of the graph."]
     lines.append("Final state")
     wide = max((len(key) for key in run["result"]), default=0)
-    return lines + [f"  {clean(key):<{wide}}  {clean(value['text'])}" for key, value in run["result"].items()]
+    return lines + [f"  {clean(key):<{wide}}  {value_line(value)}" for key, value in run["result"].items()]
+
+
+def value_line(value: Preview) -> str:
+    """A value in one line, with an ellipsis where there is more."""
+    more = "…" if value["cut"] and not value["text"].endswith("…") else ""
+    return clean(value["text"]) + more

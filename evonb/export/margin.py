@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from evonb.export.geometry import Box
+from evonb.export.in_words import value_line
 from evonb.export.measure import clean, cut, width
 from evonb.export.picture import glyph
 from evonb.export.shared import place
@@ -53,29 +54,45 @@ def cards(snapshot: Snapshot) -> list[Card]:
     return [_callout(name, state, known.get(name, name)) for name, state in streaming[:_MOST_CALLOUTS]]
 
 
-def notes(snapshot: Snapshot) -> list[Element]:
-    """Beside each waiting join who has arrived and who is missing, where there is room."""
+def notes(snapshot: Snapshot) -> list[tuple[Element, Box]]:
+    """Beside each waiting join who has arrived and who is missing, where there is room, and where that stands."""
     boxes, known = boxes_of(snapshot), names(snapshot)
-    frames = {node["parent"] for node in snapshot["graph"]["nodes"]}
+    parents = {node["id"]: node["parent"] for node in snapshot["graph"]["nodes"]}
     labels = [Box(**r["label"]) for r in snapshot["layout"]["routes"].values() if r["label"]]
-    solid = [*(box for name, box in boxes.items() if name not in frames), *labels]
     found = []
     for name, state in snapshot["nodes"].items():
         if state["status"] == "waiting" and name in boxes:
-            note = _note(boxes[name], state, known, [box for box in solid if box != boxes[name]])
+            around = _around(name, parents)
+            solid = [box for other, box in boxes.items() if other != name and other not in around]
+            frame = next((boxes[outer] for outer in around if outer in boxes), None)
+            note = _note(boxes[name], state, known, [*solid, *labels], frame)
             found += [note] if note else []
     return found
 
 
-def _note(box: Box, state: NodeState, known: dict[str, str], solid: Iterable[Box]) -> Element | None:
+def _around(name: str, parents: dict[str, str | None]) -> list[str]:
+    """The sub-graphs around a node, innermost first."""
+    found: list[str] = []
+    parent = parents.get(name)
+    while parent is not None and parent not in found:
+        found.append(parent)
+        parent = parents.get(parent)
+    return found
+
+
+def _note(
+    box: Box, state: NodeState, known: dict[str, str], solid: Iterable[Box], frame: Box | None
+) -> tuple[Element, Box] | None:
     lines = (arrived(state), cut(waits_for(state, known), 46))
     wide = max(width(line, 11.5) for line in lines)
     right = Box(box.right + 12, box.center[1] - 15, wide, 30)
     left = Box(box.x - 12 - wide, right.y, wide, 30)
     for spot, anchor, x in ((right, None, right.x), (left, "end", left.right)):
-        if spot.x >= 0 and not any(spot.overlaps(other) for other in solid):
+        fits = frame.contains(spot) if frame else spot.x >= 0
+        if fits and not any(spot.overlaps(other) for other in solid):
             upper = text("aside", lines[0], x, box.center[1] - 3, text_anchor=anchor)
-            return group("waiting", upper, text("aside more", lines[1], x, box.center[1] + 12, text_anchor=anchor))
+            lower = text("aside more", lines[1], x, box.center[1] + 12, text_anchor=anchor)
+            return group("waiting", upper, lower), spot
     return None
 
 
@@ -137,7 +154,7 @@ def _result_card(snapshot: Snapshot) -> Card:
     if run["message"]:
         rows.paragraph(run["message"])
     for key, value in result[:_MOST_ROWS]:
-        rows.pair(cut(key, 16), value["text"] + ("…" if value["cut"] and not value["text"].endswith("…") else ""))
+        rows.pair(cut(key, 16), value_line(value))
     if len(result) > _MOST_ROWS:
         rows.line("key", f"and {len(result) - _MOST_ROWS} more")
     if run["result"] is None:

@@ -37,7 +37,9 @@ def still_svg(snapshot: Snapshot, *, scheme: Scheme = "light") -> str:
 def still_element(snapshot: Snapshot, scheme: Scheme = "light", *, bare: bool = False) -> Element:
     """The same as elements, before the colours are worked out; `bare` leaves out the bar, the ground and the rim."""
     prefix = _prefix(snapshot, scheme)
-    beside, inner, high = _composed(snapshot)
+    said = notes(snapshot)
+    reach = max((spot.right for _, spot in said), default=0.0)
+    beside, inner, high = _composed(snapshot, reach)
     wide = inner + 2 * place("stage", "pad_x")
     wide = wide if bare else max(wide, _MIN_WIDTH, _header_width(snapshot))
     wide = float(round(wide))
@@ -49,7 +51,7 @@ def still_element(snapshot: Snapshot, scheme: Scheme = "light", *, bare: bool = 
     rim = rect("rim", 0.5, 0.5, wide - 1, high + top - 1, 8)
     at = ((wide - inner) / 2, top + place("stage", "pad_y"))
     under, over = beside
-    graph = group("", *under, *picture(snapshot, prefix), *notes(snapshot), *over, at=at)
+    graph = group("", *under, *picture(snapshot, prefix), *(note for note, _ in said), *over, at=at)
     return el(
         "svg",
         "graph evo-still",
@@ -70,11 +72,14 @@ def _prefix(snapshot: Snapshot, scheme: Scheme) -> str:
     return f"evo-{blake2s(marks.encode('utf-8', 'replace'), digest_size=5).hexdigest()}"
 
 
-def _composed(snapshot: Snapshot) -> tuple[tuple[list[Element], list[Element]], float, float]:
-    """What lies under and over the graph, the width of it all, and the height with a margin."""
+def _composed(snapshot: Snapshot, reach: float) -> tuple[tuple[list[Element], list[Element]], float, float]:
+    """What lies under and over the graph, the width of it all, and the height with a margin.
+
+    `reach` is how far to the right the notes at nodes go.
+    """
     layout, found = snapshot["layout"], cards(snapshot)
     pad_y, gap = place("stage", "pad_y"), place("callout", "gap")
-    wide, high = layout["width"], layout["height"]
+    wide, high = max(layout["width"], reach), layout["height"]
     if not found:
         return ([], []), wide, float(round(high + 2 * pad_y))
     widest = max(card.w for card in found)

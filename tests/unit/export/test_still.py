@@ -94,6 +94,24 @@ def test_a_waiting_join_says_who_is_missing() -> None:
     assert {"2 of 3 arrived", "waits for search_web"} <= set(_texts(_svg(export_sample.running())))
 
 
+def test_a_note_at_the_rim_widens_the_picture() -> None:
+    snapshot = _one_node("join")
+    snapshot["nodes"]["join"].update(status="waiting", arrived=["a"], missing=["a_node_with_a_long_name", "another"])
+    root = _svg(snapshot)
+    graph = next(g for g in root.iter(f"{SVG}g") if g.get("transform") and not g.get("class"))
+    moved = float(re.findall(r"[\d.]+", graph.get("transform") or "")[0])
+    note = next(e for e in root.iter(f"{SVG}text") if (e.text or "").startswith("waits for"))
+    end = moved + float(note.get("x") or 0) + 6 * len(note.text or "")
+    assert end < float(root.get("width") or 0) - 10
+
+
+def test_a_note_in_a_frame_does_not_cross_its_border() -> None:
+    snapshot = export_sample.idle(export_sample.nested())
+    snapshot["nodes"]["research › rank"].update(status="waiting", arrived=["a"], missing=["b"])
+    assert "1 / 2" in _texts(_svg(snapshot))
+    assert "1 of 2 arrived" not in _texts(_svg(snapshot))
+
+
 def test_streamed_text_stands_in_the_margin_with_its_end() -> None:
     shown = _texts(_svg(export_sample.running()))
     assert "86 chunks" in shown

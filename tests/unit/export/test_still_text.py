@@ -43,10 +43,15 @@ def test_a_run_without_a_result_says_why() -> None:
     ]
 
 
-def test_parts_of_a_sub_graph_are_indented() -> None:
+def test_parts_of_a_sub_graph_stand_indented_below_it() -> None:
     lines = still_text(export_sample.idle(export_sample.nested())).splitlines()
-    assert "  research" in lines
-    assert "    search" in lines
+    assert lines[1:] == ["  collect", "  research", "    search", "    rank", "  answer"]
+
+
+def test_a_shortened_value_says_so() -> None:
+    snapshot = export_sample.finished()
+    snapshot["run"]["result"] = {"text": {"kind": "str", "text": "the beginning", "cut": True}}
+    assert still_text(snapshot).splitlines()[-1] == "  text  the beginning…"
 
 
 def test_control_characters_do_not_reach_the_terminal() -> None:
