@@ -41,7 +41,7 @@ class Entry:
             tool=tool,
             mode=declared_mode(tool),
             effect=_choice(tool, "effect", ("none", "read", "write"), "write"),  # unknown: treat it as one that acts
-            timeout_s=getattr(tool, "timeout_s", None),
+            timeout_s=_seconds(tool),
             exclusive=bool(getattr(tool, "exclusive", False)),
             run_in=_choice(tool, "run_in", ("thread", "loop"), "thread"),
         )
@@ -160,6 +160,17 @@ class ToolCatalog:
                 tool = self.get(tool_id)
                 assert isinstance(tool, FunctionTool)
                 tool.restore(inner)
+
+
+def _seconds(tool: ErasedTool) -> float | None:
+    value = getattr(tool, "timeout_s", None)
+    if value is None or (isinstance(value, int | float) and not isinstance(value, bool) and value > 0):
+        return value
+    raise ToolError(
+        f"The time limit {value!r} isn't a number of seconds above 0",
+        where=f"tool '{tool.id}'",
+        fix="give timeout_s in seconds, or leave it out for the registry's limit",
+    )
 
 
 def _choice(tool: ErasedTool, name: str, known: tuple[str, ...], default: str) -> Any:

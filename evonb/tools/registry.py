@@ -7,6 +7,7 @@ application: its hook may refuse a call, the registry decides nothing by itself.
 from __future__ import annotations
 
 import asyncio
+import inspect
 import time
 from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, TypeAlias
@@ -25,7 +26,7 @@ from evonb.tools.journal import ReceiptJournal
 from evonb.tools.loops import has_running_loop, run_blocking
 from evonb.tools.receipts import ToolReceipt
 from evonb.tools.repeats import RepeatedFailures
-from evonb.tools.runner import Outcome, supervise, work
+from evonb.tools.runner import ContractError, Outcome, supervise, work
 from evonb.tools.scope import current_scope
 from evonb.tools.signals import CancelSignal
 
@@ -254,7 +255,10 @@ class ToolRegistry(ToolCatalog):
         if steps is None or not (self.debug or invocation.scope.debug):
             return
         try:
-            steps(output, invocation.reporting_context())
+            answer = steps(output, invocation.reporting_context())
+            if inspect.iscoroutine(answer):
+                answer.close()  # or Python would warn that nobody awaited it
+                raise ContractError("debug_steps is async, and it is called without await")
         except Exception:
             _log.exception("debug_steps of tool '%s' raised; the result is unchanged", invocation.tool_id)
 

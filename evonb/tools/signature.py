@@ -147,7 +147,9 @@ class _Resolver:
             return Any
 
     def type_of(self, annotation: Any) -> Any:
-        holder = types.SimpleNamespace(__annotations__={"it": annotation})
+        def holder() -> None: ...
+
+        holder.__annotations__ = {"it": annotation}
         return typing.get_type_hints(holder, self._globals, self._locals, include_extras=True)["it"]
 
     def result(self) -> Any:

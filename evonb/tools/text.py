@@ -29,15 +29,27 @@ def safe_repr(value: object) -> str:
 
 
 def to_text(value: Any) -> str:
-    """A text as it is, anything else as JSON; what JSON doesn't know is shown by its `repr`."""
+    """A text as it is, anything else as JSON; what JSON doesn't know is shown by its `repr`.
+
+    In a list of content blocks, pictures and sounds are named instead of spelt out in base64.
+    """
     if isinstance(value, str):
         return value
     if value is None:
         return ""
+    if isinstance(value, list) and value and all(isinstance(each, dict) and "type" in each for each in value):
+        value = [_without_data(each) for each in value]
     try:
         return to_json(value, fallback=safe_repr, inf_nan_mode="strings").decode()
     except Exception:
         return safe_repr(value)
+
+
+def _without_data(block: dict[str, Any]) -> dict[str, Any]:
+    data = block.get("data")
+    if not isinstance(data, str) or "mimeType" not in block:
+        return block
+    return {**block, "data": f"[{len(data) * 3 // 4} bytes, not shown]"}
 
 
 def jsonable(value: Any) -> Any:

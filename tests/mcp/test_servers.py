@@ -196,6 +196,8 @@ async def test_tools_of_servers_join_others_in_a_registry_with_one_kind_of_recei
         assert [receipt.kind for receipt in receipts] == ["mcp", "mcp", "function"]
         assert [receipt.effect for receipt in receipts] == ["read", "read", "write"]
         assert len(calls.function_schemas()) == len(calls)
+        from_thread = await asyncio.to_thread(calls.invoke, "one_add", {"a": 4})  # another loop than the connection's
+        assert from_thread.output == 5
 
 
 @pytest.mark.asyncio

@@ -18,6 +18,7 @@ from evonb.tools import (
     ToolRegistry,
     ToolScope,
     bind_scope,
+    define_tool,
     tool,
 )
 from evonb.typing import Function, ToolCall
@@ -404,6 +405,33 @@ def test_a_tool_without_its_members_is_refused_with_all_of_them_named() -> None:
     with pytest.raises(ToolError, match="kind isn't a text; parse_input isn't a method; parse_output") as caught:
         ToolRegistry([Half()])
     assert "half" in caught.value.where
+
+
+@pytest.mark.parametrize("limit", [0, -1, "5", True])
+def test_a_time_limit_that_is_none_is_refused(limit: Any) -> None:
+    with pytest.raises(ToolError, match="isn't a number of seconds"):
+        ToolRegistry([define_tool(add.function, timeout_s=limit)])
+
+
+@pytest.mark.asyncio
+async def test_a_picture_is_named_to_the_model_and_kept_whole_in_the_receipt(bare: Any) -> None:
+    blocks = [{"type": "text", "text": "see"}, {"type": "image", "mimeType": "image/png", "data": "QUJD" * 1000}]
+    receipt = await registry(bare("t", lambda value, context: blocks)).ainvoke("t")
+    assert "3000 bytes, not shown" in receipt.to_model_text()
+    assert "QUJD" not in receipt.to_model_text()
+    assert receipt.output == blocks
+
+
+@pytest.mark.asyncio
+async def test_async_debug_steps_are_told_and_change_nothing(bare: Any, caplog: pytest.LogCaptureFixture) -> None:
+    async def steps(result: Any, context: Any) -> None:
+        """Never awaited."""
+
+    target = bare("t", lambda value, context: 1)
+    target.debug_steps = steps
+    with caplog.at_level(logging.ERROR, "evonb"):
+        assert (await registry(target, debug=True).ainvoke("t")).output == 1
+    assert "debug_steps is async" in caplog.text
 
 
 @pytest.mark.parametrize(("name", "value"), [("mode", "both"), ("effect", "wirte"), ("run_in", "process")])
