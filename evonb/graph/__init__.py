@@ -6,6 +6,7 @@ from evonb.graph.builder import GraphBuilder
 from evonb.graph.calling import RetryPolicy
 from evonb.graph.component import BaseComponent
 from evonb.graph.debugger import GraphEngineDebugger
+from evonb.graph.dsl import END, START, edge, node, router
 from evonb.graph.edges import ConditionEdgeSpec, EdgeSpec, EdgeSpecBase, Send, cast_edge
 from evonb.graph.engine import GraphEngine
 from evonb.graph.failure import GraphWarning
@@ -33,6 +34,8 @@ from evonb.graph.streaming import (
 )
 
 __all__ = [
+    "END",
+    "START",
     "AsyncNode",
     "AsyncStreamNode",
     "BaseComponent",
@@ -61,8 +64,11 @@ __all__ = [
     "callable_to_node",
     "cast_edge",
     "current_ctx",
+    "edge",
     "generate_state_schema",
     "get_stream_writer",
+    "node",
+    "router",
     "set_streaming_handler",
     "stream_writer_env",
 ]

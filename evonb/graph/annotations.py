@@ -20,9 +20,7 @@ from evonb.errors import StateError
 
 __all__ = ["Declared", "declared_keys", "is_schema", "strategy_name", "unwrap"]
 
-_MODIFIERS = tuple(
-    getattr(typing, name) for name in ("Required", "NotRequired", "ReadOnly") if hasattr(typing, name)
-)
+_MODIFIERS = tuple(getattr(typing, name) for name in ("Required", "NotRequired", "ReadOnly") if hasattr(typing, name))
 
 
 @dataclass(slots=True)
@@ -75,7 +73,7 @@ def _typed_dict_keys(schema: Any, origin: Any, namespace: Mapping[str, Any] | No
     known: dict[Any, Any] = {}
     if origin is not schema:
         known = dict(zip(origin.__parameters__, get_args(schema), strict=True))
-    optional_keys = getattr(origin, "__optional_keys__", frozenset())
+    optional_keys: frozenset[str] = getattr(origin, "__optional_keys__", frozenset())
     keys = []
     for name, hint in hints.items():
         annotation, modifiers = _strip_modifiers(hint)

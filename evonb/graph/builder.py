@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import AbstractContextManager
 from typing import Any
 
 from pydantic import PrivateAttr, SkipValidation
@@ -12,6 +13,7 @@ from pydantic import PrivateAttr, SkipValidation
 from evonb.errors import GraphError, StateError
 from evonb.graph.annotations import is_schema
 from evonb.graph.component import BaseComponent
+from evonb.graph.dsl import collecting
 from evonb.graph.edges import ConditionEdgeSpec, EdgeSpec, EdgeSpecBase
 from evonb.graph.engine import GraphEngine
 from evonb.graph.failure import GraphWarning
@@ -47,6 +49,7 @@ class GraphBuilder(BaseComponent):
     strict: bool = False
     _nodes: dict[str, GraphNodeSpec] = PrivateAttr(default_factory=dict)
     _edges: dict[str, list[EdgeSpecBase]] = PrivateAttr(default_factory=dict)
+    _block: AbstractContextManager[GraphBuilder] | None = PrivateAttr(default=None)
 
     def __init__(self, state_schema: Any = None, **fields: Any) -> None:
         if not is_schema(state_schema):
@@ -54,7 +57,7 @@ class GraphBuilder(BaseComponent):
                 f"A state schema must be a TypedDict, a pydantic model class or dict, found {state_schema!r}",
                 fix="class State(TypedDict): ..., then GraphBuilder(state_schema=State)",
             )
-        super().__init__(state_schema=state_schema, **fields)
+        super().__init__(**{"state_schema": state_schema, **fields})
 
     # --- nodes and edges ---------------------------------------------------------------------
 
@@ -131,6 +134,7 @@ class GraphBuilder(BaseComponent):
         group: str = DEFAULT_EDGE_GROUP,
         *,
         labels: Mapping[str, str] | None = None,
+        routes: Mapping[str, str] | None = None,
     ) -> None:
         """Add an edge whose router chooses where to go.
 
@@ -140,6 +144,7 @@ class GraphBuilder(BaseComponent):
             possible_targets: Everything that it may answer.
             group: An "all" node waits for every edge of one group.
             labels: Texts for the picture, by target.
+            routes: What the router may answer instead of a target's name, and the target that it means.
 
         Raises:
             GraphError: A node is unknown, or the router can't be called.
@@ -150,7 +155,12 @@ class GraphBuilder(BaseComponent):
         if not callable(router):
             raise GraphError(f"A router must be callable, found {router!r:.80}", where=f"router of node {source!r}")
         edge = ConditionEdgeSpec(
-            source=source, router=router, possible_targets=targets, group=group, labels=dict(labels or {})
+            source=source,
+            router=router,
+            possible_targets=targets,
+            group=group,
+            labels=dict(labels or {}),
+            routes=dict(routes or {}),
         )
         self._put(edge)
 
@@ -162,6 +172,21 @@ class GraphBuilder(BaseComponent):
         """
         edge = EdgeSpec(source=START, target=self._known(entry_name))
         self._edges[START] = [edge]
+
+    def __enter__(self) -> GraphBuilder:
+        """Collect what the `>>` language says in the block; see `evonb.graph.dsl`."""
+        self._block = collecting(self)
+        return self._block.__enter__()
+
+    def __exit__(self, kind: Any, error: Any, trace: Any) -> None:
+        """Add it, all or nothing.
+
+        Raises:
+            GraphError: All faults at once.
+        """
+        block, self._block = self._block, None
+        if block is not None:
+            block.__exit__(kind, error, trace)
 
     # --- building ------------------------------------------------------------------------------
 
@@ -324,4 +349,3 @@ def _positive(value: Any, option: str) -> Any:
     if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or value <= 0):
         raise GraphError(f"{option} is {value!r}, expected a number above 0 or None")
     return value
-

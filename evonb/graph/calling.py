@@ -80,6 +80,7 @@ def _worth_it(policy: RetryPolicy, error: Exception) -> bool:
 async def _once(node: NodePlan, state: Any, *, threaded: bool) -> Any:
     if node.is_async:
         return await _limited(node.call(state), node.timeout)
+    answer: Any
     if threaded:
         answer = await _limited(in_thread(_with_context(node.call, state)), node.timeout)
     else:

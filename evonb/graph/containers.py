@@ -127,7 +127,8 @@ class ReadList(list[Any]):
         return self._read(index.__index__())
 
     def __iter__(self) -> Iterator[Any]:
-        return list.__iter__(self) if self._is_flat() else self._walk()
+        plain: Iterator[Any] = list.__iter__(self)
+        return plain if self._is_flat() else self._walk()
 
     def _walk(self) -> Iterator[Any]:
         index = 0
@@ -136,7 +137,8 @@ class ReadList(list[Any]):
             index += 1
 
     def __reversed__(self) -> Iterator[Any]:
-        return reversed(self._all())
+        backwards: Iterator[Any] = reversed(self._all())
+        return backwards
 
     def __setitem__(self, index: Any, value: Any) -> None:
         if isinstance(index, slice):
@@ -191,7 +193,7 @@ class ReadList(list[Any]):
             return NotImplemented
         return list(other) + self._all()
 
-    def __iadd__(self, values: Iterable[Any]) -> ReadList:  # type: ignore[override,misc]
+    def __iadd__(self, values: Iterable[Any]) -> ReadList:  # type: ignore[misc]
         self.extend(values)
         return self
 
@@ -200,7 +202,7 @@ class ReadList(list[Any]):
 
     __rmul__ = __mul__
 
-    def __imul__(self, times: SupportsIndex) -> ReadList:  # type: ignore[override,misc]
+    def __imul__(self, times: SupportsIndex) -> ReadList:
         self[:] = self._all() * times
         return self
 
@@ -321,7 +323,7 @@ class ReadDict(dict[Any, Any]):
     def __ror__(self, other: Any) -> Any:
         return {**other, **self} if isinstance(other, dict) else NotImplemented
 
-    def __ior__(self, other: Any) -> ReadDict:  # type: ignore[override,misc]
+    def __ior__(self, other: Any) -> ReadDict:
         self.update(other)
         return self
 
@@ -377,8 +379,9 @@ def _noting(name: str) -> Any:
     return changing
 
 
-for _name in (
+_CHANGERS = (
     "add discard remove pop clear update difference_update intersection_update symmetric_difference_update "
     "__ior__ __iand__ __isub__ __ixor__"
-).split():
+)
+for _name in _CHANGERS.split(" "):
     setattr(ReadSet, _name, _noting(_name))

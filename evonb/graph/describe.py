@@ -127,4 +127,3 @@ def location_of(function: Any) -> str:
     except (AttributeError, OSError, TypeError, IndexError, SyntaxError):
         return ""
     return place_of(code.co_filename, code.co_firstlineno)
-

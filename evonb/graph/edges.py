@@ -103,12 +103,14 @@ class ConditionEdgeSpec(EdgeSpecBase):
             `Send`, or a list of these; an empty list ends the branch.
         possible_targets: What it may answer; anything else is an error.
         labels: Texts for the picture, by target.
+        routes: What the router may answer instead of a target's name, and the target that it means.
     """
 
     edge_type: Literal["conditional"] = "conditional"  # type: ignore[assignment]
     router: SkipValidation[Callable[[Any], Any]]
     possible_targets: list[str]
     labels: dict[str, str] = Field(default_factory=dict)
+    routes: dict[str, str] = Field(default_factory=dict)
 
     @field_validator("router", mode="after")
     @classmethod
@@ -155,7 +157,10 @@ class ConditionEdgeSpec(EdgeSpecBase):
         return self._declared(item), None
 
     def _declared(self, name: Any) -> str:
-        name = getattr(name, "value", name)  # a member such as SpecialNode.END stands for its name
+        if not isinstance(name, str):  # END, SpecialNode.END or a node function stand for their names
+            name = self.routes.get(str(name)) or getattr(name, "node_name", None) or getattr(name, "value", name)
+        elif name in self.routes:
+            name = self.routes[name]
         if isinstance(name, str) and name in self.possible_targets:
             return name
         near = difflib.get_close_matches(str(name), self.possible_targets, n=1)

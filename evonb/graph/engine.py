@@ -135,9 +135,10 @@ class GraphEngine(BaseComponent):
     async def _begin(self, run: Run, inputs: Mapping[str, Any]) -> Record | None:
         bus, schema = run.bus, self._plan.schema
         if bus.on:
+            inputs = take(dict(inputs))  # events are kept, and must not change with the caller's objects
             bus.emit(RunStarted, (), graph_name=self.name, inputs=dict(inputs), started_at=time.time())
         try:
-            start = records.root(schema, take(inputs) if bus.on else inputs)
+            start = records.root(schema, inputs, borrow=True)
             return await run.execute(start)
         except Exception as error:
             node = error.node_name if isinstance(error, NodeError) else None
@@ -179,7 +180,7 @@ class GraphEngine(BaseComponent):
         schema = self._plan.schema
         run = Run(self._plan, bus, self.max_turn, path)
         known = {key: value for key, value in values.items() if key in schema.fields or not schema.fields}
-        start = records.root(schema, known)
+        start = records.root(schema, known, borrow=True)
         reached = await run.execute(start)
         if reached is None:
             message = telling.end_message(run) or "no branch chose a target"

@@ -159,7 +159,7 @@ def _is_ours(filename: str) -> bool:
 
 def _is_installed(filename: str) -> bool:
     library = os.path.dirname(os.__file__)
-    return "site-packages" in filename or filename.startswith(library) or filename.startswith("<frozen")
+    return "site-packages" in filename or filename.startswith((library, "<frozen"))
 
 
 def place_of(filename: str, line: int) -> str:
@@ -198,4 +198,3 @@ def _traceback(error: BaseException) -> str:
         return "".join(shown.format())
     except Exception:  # a user's exception may fail to print itself
         return f"{type(error).__name__} (its text can't be shown)"
-

@@ -190,7 +190,9 @@ class NestedField(Field):
         if not isinstance(new, Mapping):
             raise StateError(f"State key {self.name!r} takes a dict of changes, found {_found(new)}")
         before = {} if old is MISSING else old
-        cleaned = {key: self._field(key).clean(value, before.get(key, MISSING), node_name) for key, value in new.items()}
+        cleaned = {
+            key: self._field(key).clean(value, before.get(key, MISSING), node_name) for key, value in new.items()
+        }
         return {key: value for key, value in cleaned.items() if value is not MISSING}
 
     def merge(self, old: Any, new: Any) -> Any:
@@ -258,11 +260,11 @@ def unknown_key(key: str, known: Any) -> StateError:
     near = difflib.get_close_matches(str(key), names, n=1)
     has = f"it has {near[0]!r}" if near else f"it has {', '.join(map(repr, names)) or 'no keys'}"
     return StateError(
-        f"The state has no key {key!r}; {has}", fix=f"write {near[0]!r}, or declare {key!r} in the schema" if near else ""
+        f"The state has no key {key!r}; {has}",
+        fix=f"write {near[0]!r}, or declare {key!r} in the schema" if near else "",
     )
 
 
 def _found(value: Any) -> str:
     text = repr(value)
     return f"{type(value).__name__} {text if len(text) <= 60 else text[:57] + '...'}"
-

@@ -71,12 +71,12 @@ def _routed(run: Run, task: Task, record: Record, edge: EdgePlan, targets: Targe
     chosen = list(dict.fromkeys(targets)) if all(each is None for _, each in targets) else targets
     sizes = Counter(name for name, _ in chosen)
     batches: dict[str, Batch] = {}
-    hops = []
+    hops: list[Hop] = []
     for name, state_filter in chosen:
         place: Place | None = task.place
         if sizes[name] > 1:
             batch = batches.setdefault(name, Batch(sizes[name], task.place))
-            place = (batch, sum(1 for hop in hops if hop.target.name == name))
+            place = (batch, len([hop for hop in hops if hop.target.name == name]))
         arrived = _filtered(run, task, record, state_filter, edge)
         hops.append(Hop(edge, edge.targets[name], arrived, place))
     return hops

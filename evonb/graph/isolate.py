@@ -26,7 +26,21 @@ __all__ = ["is_atom", "take", "wrap"]
 _Handler = Callable[[Any], Any] | None
 _set = object.__setattr__
 
-_ATOMS = (int, str, float, bool, NoneType, bytes, complex, frozenset, range, slice, type, type(...), type(NotImplemented))
+_ATOMS = (
+    int,
+    str,
+    float,
+    bool,
+    NoneType,
+    bytes,
+    complex,
+    frozenset,
+    range,
+    slice,
+    type,
+    type(...),
+    type(NotImplemented),
+)
 _CODE = (FunctionType, BuiltinFunctionType, MethodType, ModuleType)
 _ATOM_MODULES = frozenset({"datetime", "decimal", "fractions", "ipaddress", "pathlib", "re", "uuid", "zoneinfo"})
 # Of the standard library only data is copied.
@@ -112,9 +126,7 @@ def _take_read_list(value: ReadList) -> list[Any]:
 def _take_read_dict(value: ReadDict) -> dict[Any, Any]:
     own, base = value._own or {}, value._base
     if value._changed:
-        return {
-            key: _take(item) if own.get(key, _NOTHING) is item else item for key, item in dict.items(value)
-        }
+        return {key: _take(item) if own.get(key, _NOTHING) is item else item for key, item in dict.items(value)}
     changes = {key: new for key, item in own.items() if (new := _like(item, base[key])) is not base[key]}
     return {**base, **changes} if changes else base
 
@@ -151,7 +163,9 @@ def _model(each: Callable[[Any], Any]) -> Callable[[Any], Any]:
         _set(new, "__pydantic_fields_set__", set(value.__pydantic_fields_set__))
         extra, private = value.__pydantic_extra__, value.__pydantic_private__
         _set(new, "__pydantic_extra__", None if extra is None else {key: each(item) for key, item in extra.items()})
-        _set(new, "__pydantic_private__", None if private is None else {key: each(item) for key, item in private.items()})
+        _set(
+            new, "__pydantic_private__", None if private is None else {key: each(item) for key, item in private.items()}
+        )
         return new
 
     return convert
@@ -203,15 +217,15 @@ def _is_value(kind: type) -> bool:
 
 def _is_tool(kind: type) -> bool:
     root = kind.__module__.partition(".")[0]
-    return root in sys.stdlib_module_names and root not in _DATA_MODULES or (
+    return (root in sys.stdlib_module_names and root not in _DATA_MODULES) or (
         root == "builtins" and kind.__name__ in ("generator", "coroutine", "async_generator", "memoryview")
     )
 
 
 _NOTHING: Any = object()
 
-WRAP.update({kind: None for kind in _ATOMS})
-_TAKE.update({kind: None for kind in _ATOMS})
+WRAP.update(dict.fromkeys(_ATOMS))
+_TAKE.update(dict.fromkeys(_ATOMS))
 WRAP.update({list: ReadList, dict: ReadDict, set: ReadSet, ReadList: ReadList, ReadDict: ReadDict, ReadSet: ReadSet})
 _TAKE.update({list: _take_list, dict: _take_dict, set: set})
 _TAKE.update({ReadList: _take_read_list, ReadDict: _take_read_dict, ReadSet: _take_read_set})

@@ -128,6 +128,8 @@ def callable_to_node(callable_obj: Any) -> NodeBase:
     """
     if isinstance(callable_obj, NodeBase):
         return callable_obj
+    if hasattr(callable_obj, "node_name") and hasattr(callable_obj, "function"):
+        return callable_to_node(callable_obj.function)  # made by @node
     as_node = getattr(callable_obj, "_as_node", None)
     if as_node is not None and not isinstance(callable_obj, type):
         node: NodeBase = as_node()

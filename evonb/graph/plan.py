@@ -93,6 +93,8 @@ class NodePlan:
         self.retry = None if spec is None else spec.retry
         self.run_in = None if spec is None else spec.run_in
         self.subgraph = None if spec is None else getattr(spec.node, "_subgraph", None)
+        self.call: Callable[[Any], Any]
+        self.is_async: bool
         self.call, self.is_async = (_nothing, False) if spec is None else _callable(spec)
         self.quick = self.timeout is None and self.retry is None and self.subgraph is None
 
@@ -164,7 +166,10 @@ def compile_plan(
     by_name = {node.name: node for node in nodes}
     ordered = in_order(edges)
     _check_ends(name, ordered, by_name)
-    plans = [EdgePlan(index, edge, by_name, ids) for index, (edge, ids) in enumerate(zip(ordered, edge_ids(ordered), strict=True))]
+    plans = [
+        EdgePlan(index, edge, by_name, ids)
+        for index, (edge, ids) in enumerate(zip(ordered, edge_ids(ordered), strict=True))
+    ]
     for node in nodes:
         node.outs = tuple(edge for edge in plans if edge.source == node.name)
     for node in nodes:

@@ -16,7 +16,7 @@ from typing import Any
 from evonb.graph.schema import CompiledSchema, Values
 from evonb.typing import MISSING
 
-__all__ = ["Record", "after", "changes_since", "cut", "joined", "replaced", "lineage", "root", "values_of"]
+__all__ = ["Record", "after", "changes_since", "cut", "joined", "lineage", "replaced", "root", "values_of"]
 
 
 class Record:
@@ -49,13 +49,13 @@ class Record:
         self.depth: int = 0 if parent is None else parent.depth + 1
 
 
-def root(schema: CompiledSchema, inputs: Any, node_name: str | None = None) -> Record:
-    """A record without a past: what was given, and defaults for the rest.
+def root(schema: CompiledSchema, inputs: Any, *, borrow: bool = False) -> Record:
+    """A record without a past: what was given, and defaults for the rest; `borrow` as in `CompiledSchema.start`.
 
     Raises:
         StateError: An input doesn't fit, or isn't declared and the schema is strict.
     """
-    values, given = schema.start(inputs, node_name)
+    values, given = schema.start(inputs, borrow=borrow)
     return Record(None, values, cut=given)
 
 
@@ -86,7 +86,7 @@ def cut(schema: CompiledSchema, record: Record, answer: Any, who: str) -> Record
         StateError: The answer is no state, or a value doesn't fit.
     """
     before = values_of(schema, record)
-    given = {name: value for key, value in schema.changes(answer, "filtered state").items() if (name := schema.name_of(key, who))}
+    given = _named(schema, answer, "filtered state", who)
     changed: Values = {}
     for name, value in given.items():
         old = before.get(name, MISSING)
@@ -99,7 +99,7 @@ def cut(schema: CompiledSchema, record: Record, answer: Any, who: str) -> Record
 
 def _with_cut(schema: CompiledSchema, before: Values, changed: Values) -> Values:
     values = {**before, **changed}
-    if MISSING in changed.values():
+    if any(value is MISSING for value in changed.values()):
         defaults = schema.defaults()
         values.update({key: defaults.get(key, MISSING) for key, value in changed.items() if value is MISSING})
     return values
@@ -107,8 +107,15 @@ def _with_cut(schema: CompiledSchema, before: Values, changed: Values) -> Values
 
 def replaced(schema: CompiledSchema, answer: Any, who: str) -> Record:
     """A record without a past, holding the whole state that a merge strategy answered with."""
-    given = {name: schema.replacement(name, value) for key, value in schema.changes(answer, "merged state").items() if (name := schema.name_of(key, who))}
+    named = _named(schema, answer, "merged state", who)
+    given = {name: schema.replacement(name, value) for name, value in named.items()}
     return Record(None, schema.checked({**schema.defaults(), **given}), cut=given)
+
+
+def _named(schema: CompiledSchema, answer: Any, role: str, who: str) -> Values:
+    """A whole state that user code answered with, by key name; unknown keys are told and left out."""
+    names = ((schema.name_of(key, who), value) for key, value in schema.changes(answer, role).items())
+    return {name: value for name, value in names if name is not None}
 
 
 def _same(new: Any, old: Any) -> bool:

@@ -202,7 +202,7 @@ class Run:
         node.activity.count += 1
         try:
             if node.quick and self._active <= 1 and (node.is_async or not (bus.live or node.run_in == "thread")):
-                delta = node.call(schema.hand_out(values, self._pool))
+                delta: Any = node.call(schema.hand_out(values, self._pool))
                 if node.is_async or (delta.__class__ is not dict and hasattr(delta, "__await__")):
                     delta = await delta
             else:

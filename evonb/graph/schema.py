@@ -14,13 +14,13 @@ from typing import Any, get_origin
 from pydantic import BaseModel, ValidationError
 
 from evonb.errors import StateError
+from evonb.graph import lending
 from evonb.graph.annotations import Declared, declared_keys, is_schema
+from evonb.graph.containers import WRAP
 from evonb.graph.failure import GraphWarning
 from evonb.graph.fields import Field, compile_field, unknown_key
 from evonb.graph.isolate import take, wrap
-from evonb.graph.containers import WRAP
 from evonb.graph.lending import Pool, lend
-from evonb.graph import lending
 from evonb.graph.message_log import MessageLog
 from evonb.graph.strategies import StateUpdater
 from evonb.graph.validation import unfit
@@ -106,10 +106,15 @@ class CompiledSchema:
 
     # --- values in -------------------------------------------------------------------
 
-    def start(self, inputs: Any, node_name: str | None = None) -> tuple[Values, Values]:
+    def start(self, inputs: Any, *, borrow: bool = False) -> tuple[Values, Values]:
         """The values of a first state: inputs, then defaults for the rest; and which of them were given.
 
         An input takes the place of the key's default; it isn't merged into it.
+
+        Args:
+            inputs: State keys and values.
+            borrow: Whether plain lists and dicts may be kept as they are instead of copied. Readers get copies either
+                way; it spares copying what nobody touches.
 
         Raises:
             StateError: An input doesn't fit, or isn't declared and the schema is strict.
@@ -117,7 +122,7 @@ class CompiledSchema:
         given: Values = {}
         for key, value in self.changes(inputs, "input").items():
             name = self.name_of(key, "The inputs")
-            if name is not None and (whole := self._first(name, value, node_name)) is not MISSING:
+            if name is not None and (whole := self._first(name, value, borrow=borrow)) is not MISSING:
                 given[name] = whole
         return self.checked({**self.defaults(given), **given}), given
 
@@ -128,11 +133,14 @@ class CompiledSchema:
             values[name] = given[name] if given and name in given else field.default(values)
         return values
 
-    def _first(self, name: str, value: Any, node_name: str | None) -> Any:
+    def _first(self, name: str, value: Any, *, borrow: bool) -> Any:
         field = self.fields.get(name)
+        borrow = borrow and value.__class__ in lending.LENT
         if field is None:
-            return take(value)
-        cleaned = field.clean(value, MISSING, node_name)
+            return value if borrow else take(value)
+        if borrow and field.overwrites:
+            return field.check(value)
+        cleaned = field.clean(value, MISSING, None)
         return MISSING if cleaned is MISSING else field.merge(MISSING, cleaned)
 
     def replacement(self, name: str, value: Any) -> Any:
@@ -172,13 +180,14 @@ class CompiledSchema:
                     continue
                 key, field = name, fields[name]
             old = values[key]
-            if new.__class__ not in field.exact:
-                if new is MISSING or (new := field.clean(new, old, node_name)) is MISSING:
-                    continue
+            kind = new.__class__
+            exact = kind in field.exact
+            if not exact and (new is MISSING or (new := field.clean(new, old, node_name)) is MISSING):
+                continue
             cleaned[key] = new
             if not field.overwrites:
                 updates[key] = field.merge(old, new)
-            elif new is not old and (new != old or new.__class__ not in field.exact or new.__class__ is not old.__class__):
+            elif new is not old and not (exact and kind is old.__class__ and new == old):
                 updates[key] = new
         if self._guarded and updates:
             updates = self._guard_updates(values, updates)

@@ -170,7 +170,7 @@ def _extend(old: Any = MISSING, new: Any = MISSING) -> Any:
 def _union(old: Any = MISSING, new: Any = MISSING) -> Any:
     """The items of `old`, then those of `new` that aren't there yet; a set stays a set. Associative and idempotent."""
     if isinstance(old, set | frozenset) or (old is MISSING and isinstance(new, set | frozenset)):
-        return set(() if old is MISSING else old) | set(() if new is MISSING else new)
+        return set(_extend(old, new))
     try:
         return list(dict.fromkeys(_extend(old, new)))
     except TypeError:  # items without a hash, such as dicts: compare one by one

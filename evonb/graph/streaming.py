@@ -30,7 +30,7 @@ __all__ = [
     "stream_writer_env",
 ]
 
-Handler = Callable[[dict[str, Any]], None | Awaitable[None]]
+Handler = Callable[[dict[str, Any]], Awaitable[None] | None]
 _log = get_logger(__name__)
 
 

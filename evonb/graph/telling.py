@@ -22,6 +22,7 @@ from evonb.graph.events import (
 )
 from evonb.graph.failure import describe
 from evonb.graph.plan import JoinPlan
+from evonb.graph.topology import node_id
 
 if TYPE_CHECKING:
     from evonb.graph.run import Run
@@ -84,7 +85,14 @@ def went_on(run: Run, task: Task, hops: Sequence[Hop], outcome: Outcome) -> None
             bus.emit(RouteDecided, path, source=edge.source, chosen=chosen, declared=tuple(edge.targets))
     for hop in hops:
         keys = tuple(hop.record.delta or hop.record.cut or ())
-        bus.emit(EdgeTaken, path, edge_id=hop.edge.ids[hop.target.name], source=hop.edge.source, target=hop.target.name, keys=keys)
+        bus.emit(
+            EdgeTaken,
+            path,
+            edge_id=node_id(path, hop.edge.ids[hop.target.name]),
+            source=hop.edge.source,
+            target=hop.target.name,
+            keys=keys,
+        )
     for note in outcome.notes:
         arrived, missing = parted(note.join, note.mask)
         if note.fired:
@@ -109,9 +117,7 @@ def unsatisfied(run: Run) -> list[str]:
         assert node.joins is not None
         arrived, missing = parted(node.joins[group], slot.mask)
         why = "; ".join(_why(run, name) for name in missing)
-        run.bus.emit(
-            JoinImpossible, run.path, node=node.name, group=group, arrived=arrived, missing=missing, why=why
-        )
+        run.bus.emit(JoinImpossible, run.path, node=node.name, group=group, arrived=arrived, missing=missing, why=why)
         got = f"got {', '.join(map(repr, arrived))}" if arrived else "got nothing whole"
         sentences.append(f"{node.name!r} {got} and waits for {', '.join(map(repr, missing))}: {why}")
     return sentences

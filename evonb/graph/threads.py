@@ -10,6 +10,7 @@ import asyncio
 import queue
 import threading
 from collections.abc import Callable
+from contextlib import suppress
 from typing import Any
 
 __all__ = ["in_thread"]
@@ -62,7 +63,5 @@ def _settle(loop: asyncio.AbstractEventLoop, future: asyncio.Future[Any], result
         else:
             future.set_exception(error)
 
-    try:
+    with suppress(RuntimeError):  # the loop was closed: nobody waits any more
         loop.call_soon_threadsafe(settle)
-    except RuntimeError:  # the loop was closed: nobody waits any more
-        pass

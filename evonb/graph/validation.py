@@ -65,7 +65,7 @@ def make_check(name: str, annotation: Any, extras: tuple[Any, ...]) -> Check | N
 
 
 def _adapter(annotation: Any, extras: tuple[Any, ...]) -> TypeAdapter[Any]:
-    full = Annotated[(annotation, *extras)] if extras else annotation
+    full: Any = Annotated[(annotation, *extras)] if extras else annotation
     try:
         return TypeAdapter(full, config=ConfigDict(arbitrary_types_allowed=True))
     except PydanticUserError:  # models, dataclasses and TypedDicts bring their own configuration
