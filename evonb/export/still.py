@@ -8,8 +8,9 @@ from __future__ import annotations
 from hashlib import blake2s
 
 from evonb.export.in_words import still_text
-from evonb.export.margin import Card, boxes_of, cards, leader, notes
+from evonb.export.margin import Card, cards
 from evonb.export.measure import cut, width
+from evonb.export.notes import boxes_of, leader, notes
 from evonb.export.picture import glyph, patterns, picture
 from evonb.export.shared import place
 from evonb.export.style import Scheme, styles
