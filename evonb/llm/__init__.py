@@ -16,8 +16,10 @@ from evonb.llm.failures import (
 )
 from evonb.llm.local import LocalModel
 from evonb.llm.model import ChatModel, ChunkSink, ChunkWriter, Messages
+from evonb.llm.recording import RecordingMode, RecordingModel
 from evonb.llm.scripted import Reply, ScriptedModel, recorded
 from evonb.llm.stream import ChatStream, SyncChatStream
+from evonb.llm.vectors import EmbedClient, RerankClient
 from evonb.llm.wire import from_wire, response_format, to_message, to_wire, tools_to_wire
 
 __all__ = [
@@ -26,15 +28,19 @@ __all__ = [
     "ChatStream",
     "ChunkSink",
     "ChunkWriter",
+    "EmbedClient",
     "EmptyReply",
     "LocalModel",
     "Messages",
     "ModelError",
     "ModelTimeout",
     "ModelUnreachable",
+    "RecordingMode",
+    "RecordingModel",
     "Reply",
     "ReplyCutOff",
     "RequestRejected",
+    "RerankClient",
     "ScriptedModel",
     "StreamAssembly",
     "StreamBroken",

@@ -99,13 +99,14 @@ PERSON = {
     "required": ["name", "age"],
     "additionalProperties": False,
 }
+PERSON_ONLY = {"type": "json_schema", "json_schema": {"schema": PERSON}}
 
 CASES = [
     Case("plain", "Say hello."),
     Case("usage", "Say hello.", options={"stream_options": {"include_usage": True}}),
     Case("one_token", "Say hello.", options={"max_tokens": 1}),
     Case("stop_word", "Count: one two three", options={"stop": ["o"], "max_tokens": 20}),
-    Case("schema", "A person", options={"response_format": {"type": "json_schema", "json_schema": {"schema": PERSON}}, "max_tokens": 40}),
+    Case("schema", "A person", options={"response_format": PERSON_ONLY, "max_tokens": 40}),
     Case("unicode", "Anything", options=exactly("Grüße, 世界! 🐢🦀 ‘ok’ — ½")),
     Case("separators", "Anything", options=exactly("a\u2028b\u2029c\u0085d\x0be\ttab\r\nend")),
     Case("escapes", "Anything", options=exactly('quote " slash \\ data: [DONE] {"a": 1}')),
