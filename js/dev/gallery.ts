@@ -1,6 +1,7 @@
 /** Every state of the view without a kernel. `gallery.html#dark`, `#play` (replays in time), `#only=name` for one. */
 
 import awkward from "../../tests/golden/streams/awkward.json";
+import nested from "../../tests/golden/streams/nested.json";
 import starved from "../../tests/golden/streams/starved.json";
 import done from "../../tests/golden/streams/support_done.json";
 import failed from "../../tests/golden/streams/support_failed.json";
@@ -35,6 +36,7 @@ const EXHIBITS: Readonly<Record<string, Exhibit>> = {
   idle: { title: "Idle", model: () => replayed(idle) },
   details: { title: "A node opened", model: () => replayed(running), after: (view) => openNode(view, "search_web") },
   starved: { title: "A join that can't fire", model: () => replayed(starved) },
+  nested: { title: "A sub-graph", model: () => replayed(nested) },
   awkward: { title: "Awkward names", model: () => replayed(awkward) },
   saved: { title: "No kernel", model: () => silent(running) },
   big: { title: "A thousand nodes", model: () => new FakeModel(bigGraph(1000)), after: (view) => press(view, "f") },

@@ -242,6 +242,18 @@ describe("the cards", () => {
     card.querySelector("button")?.click();
     vi.advanceTimersByTime(20);
     expect(el.querySelector(".card")).toBeNull();
+    press(node(el, "end"), "Enter");
+    vi.advanceTimersByTime(20);
+    expect(el.querySelector(".card.result")).toBe(card);
+  });
+
+  it("keep what broke in sight: Escape leaves the view instead", () => {
+    const { el } = open(loadStream("support_failed").end);
+    node(el, "run_tests").focus();
+    press(node(el, "run_tests"), "Escape");
+    vi.advanceTimersByTime(20);
+    expect(el.querySelector(".card.err")).not.toBeNull();
+    expect(el.contains(document.activeElement)).toBe(false);
   });
 });
 

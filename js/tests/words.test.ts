@@ -8,10 +8,12 @@ import { chipOf, headline, sayNode, timeOf } from "../src/core/words.ts";
 import { loadStream, STREAM_NAMES } from "./streams.ts";
 
 /** Written by Python's twin, evonb/export/words.py. */
-const words = JSON.parse(readFileSync(path.join(import.meta.dirname, "../../tests/golden/words.json"), "utf8"));
+const words: { durations: [number, string][]; [stream: string]: unknown } = JSON.parse(
+  readFileSync(path.join(import.meta.dirname, "../../tests/golden/words.json"), "utf8"),
+);
 
 describe("the live view and the still picture", () => {
-  it.each(words.durations)("say %d seconds alike", (seconds: number, text: string) => {
+  it.each(words.durations)("say %d seconds alike", (seconds, text) => {
     expect(formatDuration(seconds)).toBe(text);
   });
 

@@ -195,6 +195,45 @@ def starved() -> Recorder:
     return r
 
 
+def nested() -> Recorder:
+    """A sub-graph as a node, at work in its second visit."""
+    edges = """
+start > plan
+plan > research
+research > write
+research > plan [again]
+write > end
+research › find > research › read
+research › find > research › ask
+research › read > research › merge
+research › ask > research › merge
+"""
+    r = Recorder(graph_of("report", edges, joins=("research › merge",)))
+    inner = [f"research › {name}" for name in ("find", "read", "ask", "merge")]
+    r.run()
+    for turn in (1, 2):
+        r.take("start>plan" if turn == 1 else "research>plan")
+        r.step("plan", 0.4, "topic")
+        r.take("plan>research")
+        r.begin("research")
+        r.step(inner[0], 0.5, "links")
+        for node in inner[1:3]:
+            r.take(f"{inner[0]}>{node}")
+            r.begin(node)
+        r.at(r.clock_s + 0.8)
+        r.end(inner[1], "notes")
+        r.take(f"{inner[1]}>{inner[3]}")
+        r.add("node_waiting", node=inner[3], arrived=[inner[1]], missing=[inner[2]])
+        if turn == 2:
+            break
+        r.end(inner[2], "notes")
+        r.take(f"{inner[2]}>{inner[3]}")
+        r.step(inner[3], 0.1, "notes")
+        r.end("research", "notes")
+        r.route("research", "research>plan", "research>write")
+    return r
+
+
 def awkward() -> Recorder:
     """Names that every JavaScript object inherits, letters of two UTF-16 units, unknown nodes, a second run."""
     names = ("__proto__", "constructor", "toString", "<img src=x onerror=alert(1)>", "名前 🧠")
@@ -271,7 +310,7 @@ def streams() -> Iterator[tuple[str, str, Recorder]]:
     yield "support_idle", "the graph before any run", support()
     for make in (running, failed, done):
         yield f"support_{make.__name__}", (make.__doc__ or f"a run that ends {make.__name__}").split("\n")[0], make()
-    for make in (starved, awkward):
+    for make in (starved, nested, awkward):
         yield make.__name__, (make.__doc__ or "").split("\n")[0], make()
     for seed in range(6):
         yield f"random_{seed}", "events in no order at all", scattered(seed)

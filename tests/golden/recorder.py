@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from evonb.export.layout import layout
-from evonb.graph.topology import EdgeInfo, NodeInfo, NodeKind, Topology
+from evonb.graph.topology import PATH_SEPARATOR, EdgeInfo, NodeInfo, NodeKind, Topology
 from evonb.protocol.messages import EventsMessage, Snapshot, WireEvent, WireGraph, WireLayout
 from evonb.protocol.reduce import apply_batch, empty_snapshot
 
@@ -105,7 +105,9 @@ def write_stream(folder: Path, name: str, about: str, recorder: Recorder) -> Sna
 def graph_of(name: str, edges: str, *, joins: tuple[str, ...] = (), docs: dict[str, str] | None = None) -> Snapshot:
     """An idle snapshot of a graph written as lines `source > target [label]`; a label makes the edge conditional."""
     infos, names = _edges(edges)
-    nodes = tuple(_node(each, joins, docs or {}) for each in names)
+    inner = tuple(_node(each, joins, docs or {}) for each in names)
+    parents = {node.parent for node in inner}
+    nodes = tuple(replace(node, kind="subgraph") if node.id in parents else node for node in inner)
     topology = Topology(name, nodes, tuple(infos))
     return empty_snapshot(wire_graph(topology), layout(topology).to_wire())
 
@@ -149,7 +151,10 @@ def _edges(text: str) -> tuple[list[EdgeInfo], list[str]]:
 
 
 def _node(name: str, joins: tuple[str, ...], docs: dict[str, str]) -> NodeInfo:
+    """A name with a path, "research › find", is a node inside the sub-graph "research"."""
+    path, _, own = name.rpartition(PATH_SEPARATOR)
     special: dict[str, NodeKind] = {"start": "start", "end": "end"}
-    kind = special.get(name, "node")
-    where = "" if name in special else "cell [3], line 24"
-    return NodeInfo(name, name, kind, "all" if name in joins else "any", doc=docs.get(name, ""), location=where)
+    kind = special.get(own, "node")
+    where = "" if own in special else "cell [3], line 24"
+    join: Literal["any", "all"] = "all" if name in joins else "any"
+    return NodeInfo(name, own, kind, join, path or None, doc=docs.get(name, ""), location=where)

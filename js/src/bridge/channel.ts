@@ -41,6 +41,8 @@ export class Channel {
   constructor(
     private readonly model: Model,
     private readonly onMessage: (message: EventsMessage | SnapshotMessage) => void,
+    /** Called for every message, also for an answer that came too late: somebody is there. */
+    private readonly onSign: () => void,
     private readonly signal: AbortSignal,
   ) {
     const receive = (message: unknown) => this.receive(message);
@@ -74,6 +76,7 @@ export class Channel {
 
   private receive(message: unknown): void {
     if (!isKernelMessage(message)) return;
+    this.onSign();
     if (message.type !== "reply") this.onMessage(message);
     else this.pending.get(message.request_id)?.(message);
   }

@@ -30,10 +30,10 @@ export class Session {
     this.channel = new Channel(
       model,
       (message) => {
-        this.setLiveness("live");
         if (message.type === "events") this.store.receive(message);
         else this.store.replace(message.snapshot);
       },
+      () => this.setLiveness("live"),
       signal,
     );
     this.listen("change:snapshot", () => this.takeTrait());
@@ -64,8 +64,7 @@ export class Session {
   /** Asks the kernel for the whole; also the way to learn whether there is a kernel. */
   private async resync(): Promise<void> {
     const reply = await this.channel.request({ type: "resync" });
-    if (reply.ok) this.setLiveness("live");
-    else if (this.state === "unknown" && !this.kernelIsBusy()) this.setLiveness("saved");
+    if (!reply.ok && this.state === "unknown" && !this.kernelIsBusy()) this.setLiveness("saved");
     this.store.resynced(reply.ok && isSnapshot(reply.result) ? reply.result : null);
   }
 
@@ -82,7 +81,9 @@ export class Session {
 
   private trait(): Snapshot | null {
     const value = this.model.get("snapshot");
-    return isSnapshot(value) ? value : null;
+    if (!isSnapshot(value)) return null;
+    // Data of another version may have any shape; only its number is looked at.
+    return value.protocol === PROTOCOL_VERSION ? value : { ...NOTHING, protocol: value.protocol };
   }
 
   private setLiveness(state: Liveness): void {

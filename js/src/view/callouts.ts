@@ -105,7 +105,8 @@ export class Callouts {
 
   private write(callout: Callout, docked: boolean): void {
     const shown = tail(callout.stream, docked ? SHOWN_CHARS.docked : SHOWN_CHARS.margin);
-    setText(callout.text, shown === callout.stream ? shown : `…${shown}`);
+    // Begins with a whole word where words are of usual length.
+    setText(callout.text, shown === callout.stream ? shown : `…${shown.replace(/^\S{1,14}\s+/, "")}`);
   }
 
   private close(id: string, callout: Callout): void {

@@ -14,6 +14,7 @@ export class EdgeView {
   readonly label: SVGTextElement | null;
   private readonly title = svg("title");
   private readonly line: string;
+  private look: "taken" | "off" | false = false;
 
   constructor(
     private readonly edge: WireEdge,
@@ -39,6 +40,7 @@ export class EdgeView {
     const taken = state?.taken ?? 0;
     const off = taken === 0 && (state?.passed_over ?? 0) > 0;
     const look = taken > 0 ? "taken" : off && "off";
+    if (look !== this.look) this.restack(look);
     const pulsing = this.element.classList.contains("pulse");
     setAttribute(
       this.element,
@@ -47,6 +49,13 @@ export class EdgeView {
     );
     if (this.label !== null) setAttribute(this.label, "class", classes("label", look));
     setText(this.title, this.say(taken, off));
+  }
+
+  /** Heavy lines lie above plain ones, faint ones below. */
+  private restack(look: "taken" | "off" | false): void {
+    this.look = look;
+    if (look === "taken") this.element.parentNode?.append(this.element);
+    if (look === "off") this.element.parentNode?.prepend(this.element);
   }
 
   /** A comet from the source to the target; taken away again by who started it. */

@@ -3,16 +3,22 @@
 import type { GraphIndex } from "../core/index_graph.ts";
 import { cut } from "../core/text.ts";
 import { sayNode, timeOf } from "../core/words.ts";
-import type { NodeState, WireBox, WireNode } from "../protocol/generated.ts";
+import type { NodeState, NodeStatus, WireBox, WireNode } from "../protocol/generated.ts";
 import { classes, setAttribute, setText, svg } from "./dom.ts";
-import { GEOMETRY } from "./glyph.ts";
+import { GEOMETRY, stateShapes } from "./glyph.ts";
 
 const G = GEOMETRY.group;
+const GLYPH_ROOM = 18;
 
 export class GroupView {
   readonly element: SVGGElement;
   private readonly title = svg("title");
   private readonly time: SVGTextElement;
+  private readonly glyph = svg("g", {
+    class: "glyph",
+    transform: `translate(${G.title_x - 2} ${G.title_y - 11.5}) scale(.88)`,
+  });
+  private status: NodeStatus | null = null;
 
   constructor(
     private readonly node: WireNode,
@@ -26,15 +32,23 @@ export class GroupView {
       this.title,
       svg("rect", { class: "ring", x: -3, y: -3, width: at.w + 6, height: at.h + 6, rx: G.radius + 3 }),
       svg("rect", { class: "frame", width: at.w, height: at.h, rx: G.radius }),
-      svg("text", { class: "title", x: G.title_x, y: G.title_y }, cut(node.name, GEOMETRY.node.name_letters)),
+      this.glyph,
+      svg(
+        "text",
+        { class: "title", x: G.title_x + GLYPH_ROOM, y: G.title_y },
+        cut(node.name, GEOMETRY.node.name_letters),
+      ),
       this.time,
     );
   }
 
   update(state: NodeState | undefined, runningS: number | null, here: boolean): void {
+    const status = state?.status ?? "idle";
+    if (status !== this.status) this.glyph.replaceChildren(...stateShapes(status));
+    this.status = status;
     const time = timeOf(state, runningS);
     const said = sayNode(this.node, state, time, this.index);
-    setAttribute(this.element, "class", classes("group", state?.status ?? "idle", here && "here"));
+    setAttribute(this.element, "class", classes("group", status, here && "here"));
     setAttribute(this.element, "aria-label", said);
     setText(this.title, said);
     const visits = state !== undefined && state.visits > 1 ? `×${state.visits}  ` : "";

@@ -3,7 +3,7 @@
  * label of fixed size for each node that matters now, so that a big graph still says what runs and what broke.
  */
 
-import { overlaps } from "../core/camera.ts";
+import { contains, overlaps } from "../core/camera.ts";
 import type { GraphIndex } from "../core/index_graph.ts";
 import { nameOf } from "../core/index_graph.ts";
 import { lookUp } from "../core/record.ts";
@@ -58,13 +58,16 @@ export class WaitingNotes {
     this.drawn.set(id, { state, element });
   }
 
-  /** Right of the node, else left, wherever no node and no label stands; null if there is no such place. */
+  /** Right of the node or left of it, wherever no node and no label stands; rather inside the frame around the node. */
   private freeSpot(id: string, box: WireBox, width: number): { x: number; anchor: "start" | "end" } | null {
-    const y = box.y + box.h / 2 - NOTE.high / 2;
-    const right = { x: box.x + box.w + NOTE.beside, y, w: width, h: NOTE.high };
-    if (this.isFree(id, right)) return { x: right.x, anchor: "start" };
-    const left = { ...right, x: box.x - NOTE.beside - width };
-    return this.isFree(id, left) ? { x: box.x - NOTE.beside, anchor: "end" } : null;
+    const at = { y: box.y + box.h / 2 - NOTE.high / 2, w: width, h: NOTE.high };
+    const sides = [
+      { x: box.x + box.w + NOTE.beside, anchor: "start", spot: { ...at, x: box.x + box.w + NOTE.beside } },
+      { x: box.x - NOTE.beside, anchor: "end", spot: { ...at, x: box.x - NOTE.beside - width } },
+    ] as const;
+    const free = sides.filter(({ spot }) => this.isFree(id, spot));
+    const frame = lookUp(this.layout.boxes, this.index.nodes.get(id)?.parent ?? "");
+    return free.find(({ spot }) => frame === undefined || contains(frame, spot)) ?? free[0] ?? null;
   }
 
   private isFree(id: string, spot: WireBox): boolean {

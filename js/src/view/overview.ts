@@ -14,6 +14,7 @@ export class Overview {
   private readonly seen = svg("rect", { class: "seen" });
   private readonly canvas: SVGSVGElement;
   private readonly scale: number;
+  private snapshot: Snapshot | null = null;
 
   constructor(
     private readonly stage: Stage,
@@ -32,6 +33,8 @@ export class Overview {
   }
 
   update(snapshot: Snapshot): void {
+    this.snapshot = snapshot;
+    if (this.element.hidden) return;
     const shapes = new Map<NodeStatus, string>();
     for (const [id, box] of Object.entries(this.layout.boxes)) {
       if (this.groups.has(id)) continue;
@@ -43,8 +46,10 @@ export class Overview {
 
   place(): void {
     const all = this.stage.showsAll();
+    const appears = this.element.hidden && !all;
     this.element.hidden = all;
     if (all) return;
+    if (appears && this.snapshot !== null) this.update(this.snapshot);
     const { x, y, w, h } = this.stage.visible(0);
     for (const [name, value] of Object.entries({ x, y, width: w, height: h })) setAttribute(this.seen, name, value);
     setAttribute(this.seen, "stroke-width", 1.5 / this.scale);

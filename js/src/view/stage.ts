@@ -202,8 +202,7 @@ export class Stage {
     };
     const ended = () => {
       drag.abort();
-      // The click that ends a drag isn't a click on a node.
-      if (dragging) addEventListener("click", (event) => event.stopPropagation(), { capture: true, once: true });
+      if (dragging) swallowClick();
     };
     this.svg.addEventListener("pointermove", moved, { signal });
     this.svg.addEventListener("pointerup", ended, { signal });
@@ -216,4 +215,11 @@ function gridStep(scale: number): number {
   let step = GEOMETRY.stage.grid_step * scale;
   while (step < 12) step *= 2;
   return step;
+}
+
+/** The click that ends a drag isn't a click on a node. It comes at once or never. */
+function swallowClick(): void {
+  const over = new AbortController();
+  addEventListener("click", (event) => event.stopPropagation(), { capture: true, signal: over.signal });
+  setTimeout(() => over.abort(), 0);
 }

@@ -15,7 +15,7 @@ import type { Stage } from "../view/stage.ts";
 export class Cards {
   readonly side = new Side();
   private details: DetailsCard | null = null;
-  private ended: { key: string; card: HTMLElement } | null = null;
+  private ended: { key: string; kind: "error" | "result"; card: HTMLElement } | null = null;
   private askedFor = "";
   private dismissed: string | null = null;
   private readonly leaders = { bad: new Leader("failed"), open: new Leader("opened") };
@@ -33,12 +33,19 @@ export class Cards {
   async open(id: string, index: GraphIndex): Promise<void> {
     const node = index.nodes.get(id);
     if (node === undefined) return;
+    if (node.kind === "end" && this.ended !== null) return this.reopenEnded();
     const card = new DetailsCard(node, () => this.close(), this.signal);
     this.details = card;
     this.askedFor = this.versionOf(this.session.store.snapshot);
     this.changed();
-    card.element.focus({ preventScroll: true });
     await this.ask(card);
+  }
+
+  /** The end of a finished run shows what came out of it. */
+  private reopenEnded(): void {
+    this.details = null;
+    this.dismissed = null;
+    this.changed();
   }
 
   private async ask(card: DetailsCard): Promise<void> {
@@ -65,11 +72,17 @@ export class Cards {
     return this.details?.node.id ?? null;
   }
 
-  /** Closes what is on top. The node that was open, so that the focus can go back to it; null if there was nothing. */
+  /** Whether there is a card that may go: what broke stays in sight until the next run. */
+  get canClose(): boolean {
+    if (this.details !== null) return true;
+    return this.ended?.kind === "result" && this.ended.key !== this.dismissed;
+  }
+
+  /** Closes what is on top. The node that was open, so that the focus can go back to it; null if there was none. */
   close(): string | null {
     const node = this.openNode;
     if (this.details !== null) this.details = null;
-    else if (this.ended !== null) this.dismissed = this.ended.key;
+    else if (this.ended?.kind === "result") this.dismissed = this.ended.key;
     this.changed();
     return node;
   }
@@ -130,7 +143,8 @@ export class Cards {
     if (run.status !== "failed" && run.status !== "finished") {
       this.ended = null;
       this.dismissed = null;
-    } else if (this.ended?.key !== key) this.ended = { key, card: this.endedCard(run, index) };
+    } else if (this.ended?.key !== key)
+      this.ended = { key, kind: run.error === null ? "result" : "error", card: this.endedCard(run, index) };
   }
 
   private endedCard(run: RunState, index: GraphIndex): HTMLElement {

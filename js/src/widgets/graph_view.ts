@@ -75,6 +75,10 @@ export class GraphView {
     session.store.subscribe((_snapshot, events) => this.take(events), signal);
     session.onLiveness(() => this.schedule(), signal);
     this.stage.onCamera(() => this.moved());
+    // Whether a card fits beside the graph depends on the width of the whole.
+    const observer = new ResizeObserver(() => this.schedule());
+    observer.observe(this.element);
+    signal.addEventListener("abort", () => observer.disconnect(), { once: true });
     signal.addEventListener("abort", () => this.end(), { once: true });
   }
 
@@ -196,7 +200,7 @@ export class GraphView {
   /** One step out: legend, then the card, then the view itself. */
   private back(): boolean {
     if (this.legend.close()) return true;
-    if (this.cards.side.isOpen) {
+    if (this.cards.canClose) {
       const node = this.cards.close();
       if (node !== null) this.keyboard.focus(node);
       return true;
