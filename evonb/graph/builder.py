@@ -18,8 +18,9 @@ from evonb.graph.edges import ConditionEdgeSpec, EdgeSpec, EdgeSpecBase
 from evonb.graph.engine import GraphEngine
 from evonb.graph.failure import GraphWarning
 from evonb.graph.nodes import GraphNodeSpec, callable_to_node
-from evonb.graph.plan import END, START
+from evonb.graph.plan import END, START, in_order
 from evonb.graph.state import StateFilterLike
+from evonb.graph.topology import Finding
 from evonb.typing import DEFAULT_EDGE_GROUP, GraphMode, NodeActionMode, SpecialNode
 
 __all__ = ["GraphBuilder"]
@@ -135,6 +136,7 @@ class GraphBuilder(BaseComponent):
         *,
         labels: Mapping[str, str] | None = None,
         routes: Mapping[str, str] | None = None,
+        multiple: bool | None = None,
     ) -> None:
         """Add an edge whose router chooses where to go.
 
@@ -145,6 +147,7 @@ class GraphBuilder(BaseComponent):
             group: An "all" node waits for every edge of one group.
             labels: Texts for the picture, by target.
             routes: What the router may answer instead of a target's name, and the target that it means.
+            multiple: Whether it may answer several targets at once, for `check`; None lets its text tell.
 
         Raises:
             GraphError: A node is unknown, or the router can't be called.
@@ -161,6 +164,7 @@ class GraphBuilder(BaseComponent):
             group=group,
             labels=dict(labels or {}),
             routes=dict(routes or {}),
+            multiple=multiple,
         )
         self._put(edge)
 
@@ -231,6 +235,17 @@ class GraphBuilder(BaseComponent):
         self._tell(engine)
         return engine
 
+    def check(self, auto_conn_end: bool = True) -> list[Finding]:
+        """Everything that looks wrong about the graph so far, all at once; builds and runs nothing.
+
+        Args:
+            auto_conn_end: As it will be given to `build`.
+        """
+        from evonb.graph.check import check_graph
+
+        edges = self._connected(auto_conn_end=auto_conn_end)
+        return check_graph(self.name, self._nodes, in_order(edges))
+
     def _tell(self, engine: GraphEngine) -> None:
         """Findings that make the graph useless are told at build; the others are shown by `check` and the picture."""
         errors = [finding for finding in engine.check() if finding.level == "error"]
@@ -246,17 +261,23 @@ class GraphBuilder(BaseComponent):
             raise GraphError(
                 "The graph has no entry point", where=f"graph {self.name!r}", fix="call set_entry_point(name)"
             )
-        edges = {source: list(of_source) for source, of_source in self._edges.items()}
-        if auto_conn_end:
-            for name in self._nodes:
-                if not edges.get(name):
-                    edges[name] = [EdgeSpec(source=name, target=END)]
-        elif not any(END in edge.get_possible_targets() for of_source in edges.values() for edge in of_source):
+        edges = self._connected(auto_conn_end=auto_conn_end)
+        if not auto_conn_end and not any(
+            END in edge.get_possible_targets() for of_source in edges.values() for edge in of_source
+        ):
             raise GraphError(
                 "No edge leads to the end, so the graph could never give a result",
                 where=f"graph {self.name!r}",
                 fix="add_edge(last_node, 'end'), or build(auto_conn_end=True)",
             )
+        return edges
+
+    def _connected(self, *, auto_conn_end: bool) -> dict[str, list[EdgeSpecBase]]:
+        edges = {source: list(of_source) for source, of_source in self._edges.items()}
+        if auto_conn_end:
+            for name in self._nodes:
+                if not edges.get(name):
+                    edges[name] = [EdgeSpec(source=name, target=END)]
         return edges
 
     # --- saving --------------------------------------------------------------------------------

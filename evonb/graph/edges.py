@@ -104,6 +104,7 @@ class ConditionEdgeSpec(EdgeSpecBase):
         possible_targets: What it may answer; anything else is an error.
         labels: Texts for the picture, by target.
         routes: What the router may answer instead of a target's name, and the target that it means.
+        multiple: Whether it may answer several targets at once, for `check`; None lets its text tell.
     """
 
     edge_type: Literal["conditional"] = "conditional"  # type: ignore[assignment]
@@ -111,6 +112,7 @@ class ConditionEdgeSpec(EdgeSpecBase):
     possible_targets: list[str]
     labels: dict[str, str] = Field(default_factory=dict)
     routes: dict[str, str] = Field(default_factory=dict)
+    multiple: bool | None = None
 
     @field_validator("router", mode="after")
     @classmethod
