@@ -27,6 +27,14 @@ class CallRequest:
     timeout: float | None = None
     rerun: bool = False
 
+    def __post_init__(self) -> None:
+        if not isinstance(self.tool_id, str):
+            raise ToolError(
+                f"The id of a tool is a text, found {type(self.tool_id).__name__}: {preview(self.tool_id)}",
+                where="ToolRegistry.ainvoke",
+                fix="pass the tool's id first and its arguments second",
+            )
+
     @classmethod
     def of(cls, call: CallLike) -> CallRequest:
         """A request out of a request, a model's `ToolCall`, an id, or a pair of id and arguments.

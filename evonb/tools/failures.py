@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from pydantic import ValidationError
 
 from evonb.errors import EvonbError
-from evonb.tools.errors import FieldFault, ToolInputError
+from evonb.tools.errors import FieldFault, ToolError, ToolInputError
 from evonb.tools.receipts import ToolErrorInfo
 from evonb.tools.text import near, preview, safe_repr
 
@@ -98,7 +98,7 @@ def raised(place: Place, error: BaseException) -> ToolErrorInfo:
     else:
         message, fix = f"{type(error).__name__}: {_said(error)}", ""
     return ToolErrorInfo(
-        category=getattr(error, "category", "raised"),
+        category=getattr(error, "category", "raised") if isinstance(error, ToolError) else "raised",
         message=message,
         where=where,
         fix=fix,
@@ -129,7 +129,7 @@ def timed_out(place: Place, limit_s: float | None) -> ToolErrorInfo:
 
 def cancelled(place: Place, reason: object) -> ToolErrorInfo:
     """Somebody stopped the call."""
-    said = _said(reason) if isinstance(reason, BaseException) else str(reason)
+    said = _said(reason)
     return ToolErrorInfo(
         category="cancelled",
         message=f"The call was cancelled: {said}",
@@ -164,8 +164,11 @@ def _place(loc: tuple[int | str, ...]) -> str:
     return text
 
 
-def _said(error: BaseException) -> str:
-    return preview(str(error), 2000) or "no message"
+def _said(error: object) -> str:
+    try:
+        return preview(str(error), 2000) or "no message"
+    except Exception:  # an exception of somebody else, whose __str__ may do anything
+        return f"a {type(error).__name__} that can't be shown"
 
 
 def _backtrace(error: BaseException) -> str:

@@ -65,6 +65,9 @@ class Invocation:
         self._reports: list[ToolReport] = []
         self._flow: SubFlowLogger | None = None
         self._about: dict[str, Any] = {}
+
+    def start(self) -> None:
+        """Send the first event."""
         self._emit(ToolStarted, raw_preview=self.raw_preview)
 
     @property
@@ -160,8 +163,8 @@ class Invocation:
                 **self._about,
             )
             receipt._exception = exception
-            self._emit(ToolFinished, receipt=receipt)
-            self._receipt = receipt
+            self._receipt = receipt  # first: an observer of the end that reports something comes too late
+            self._deliver(ToolFinished, receipt=receipt)
             if self._flow is not None:
                 self._flow.closed = True
             return receipt
@@ -185,20 +188,23 @@ class Invocation:
                     self.invocation_id,
                 )
                 return None
-            self._seq += 1
-            event = kind(
-                invocation_id=self.invocation_id,
-                tool_id=self.tool_id,
-                call_id=self.call_id,
-                run_id=self.scope.run_id,
-                node_name=self.scope.node_name,
-                seq=self._seq,
-                at=time.time(),
-                **fields,
-            )
-            for observer in tuple(self._observers):
-                self._tell(observer, event)
-            return event
+            return self._deliver(kind, **fields)
+
+    def _deliver(self, kind: type[ToolEvent], **fields: Any) -> ToolEvent:
+        self._seq += 1
+        event = kind(
+            invocation_id=self.invocation_id,
+            tool_id=self.tool_id,
+            call_id=self.call_id,
+            run_id=self.scope.run_id,
+            node_name=self.scope.node_name,
+            seq=self._seq,
+            at=time.time(),
+            **fields,
+        )
+        for observer in tuple(self._observers):
+            self._tell(observer, event)
+        return event
 
     def _tell(self, observer: ToolObserver, event: ToolEvent) -> None:
         try:

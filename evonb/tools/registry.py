@@ -9,15 +9,14 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, TypeAlias
+from collections.abc import Callable, Iterable
+from typing import Any
 
 from evonb.logger import get_logger
 from evonb.tools import failures
 from evonb.tools.arguments import Decoder, as_arguments
 from evonb.tools.batch import CallLike, CallRequest, run_batch
 from evonb.tools.catalog import Entry, ToolCatalog
-from evonb.tools.context import ToolExecutionContext
 from evonb.tools.erased import ErasedTool
 from evonb.tools.errors import ToolCancelled, ToolError
 from evonb.tools.events import ToolObserver
@@ -26,15 +25,13 @@ from evonb.tools.journal import ReceiptJournal
 from evonb.tools.loops import has_running_loop, run_blocking
 from evonb.tools.receipts import ToolReceipt
 from evonb.tools.repeats import RepeatedFailures
-from evonb.tools.runner import ContractError, Outcome, supervise, work
-from evonb.tools.scope import current_scope
+from evonb.tools.runner import ContractError, Outcome, ask, supervise, work
+from evonb.tools.scope import BeforeExecute, current_scope
 from evonb.tools.signals import CancelSignal
 
-__all__ = ["BeforeExecute", "ToolRegistry"]
+__all__ = ["ToolRegistry"]
 
 _log = get_logger(__name__)
-BeforeExecute: TypeAlias = Callable[[ErasedTool, Any, ToolExecutionContext], Awaitable[object] | object]
-"""Called with the tool, its parsed input and its context before it runs; refuses the call by raising."""
 
 
 class ToolRegistry(ToolCatalog):
@@ -171,6 +168,7 @@ class ToolRegistry(ToolCatalog):
         invocation = Invocation(request, scope=scope, observers=observers, on_broken=self._detach)
         with self._lock:
             self._running[invocation.invocation_id] = invocation
+        invocation.start()
         removers = [
             parent.on_abort(lambda parent=parent: invocation.source.cancel(parent.reason))  # type: ignore[misc]
             for parent in (request.signal, signal, scope.signal)
@@ -181,6 +179,9 @@ class ToolRegistry(ToolCatalog):
         except asyncio.CancelledError:
             self._finish_cancelled(invocation)
             raise
+        except Exception as error:  # a tool's own description of itself raised: its call ends like any other
+            _log.exception("Tool '%s' broke its call from outside of execute", invocation.tool_id)
+            return invocation.finish("failed", failures.raised(invocation.place, error), error)
         finally:
             for remove in removers:  # a long run would collect one dead listener for each call
                 remove()
@@ -211,8 +212,8 @@ class ToolRegistry(ToolCatalog):
         self, invocation: Invocation, entry: Entry, parsed: Any, arguments: Any, timeout: float | None
     ) -> ToolReceipt:
         limit_s = next((s for s in (timeout, entry.timeout_s, self.timeout_s) if s is not None), None)
-        if invocation.source.signal.aborted:
-            return self._finish_cancelled(invocation)
+        if (stopped := await self._pass_gate(invocation, entry, parsed)) is not None:
+            return stopped
         deadline = None if limit_s is None else time.monotonic() + limit_s
         context = invocation.context(entry.mode, record=self.record, deadline=deadline)
         hook = self.before_execute
@@ -234,6 +235,22 @@ class ToolRegistry(ToolCatalog):
         if ended == "cancelled":
             return self._finish_cancelled(invocation)
         return self._settle(invocation, entry, ended, arguments)
+
+    async def _pass_gate(self, invocation: Invocation, entry: Entry, parsed: Any) -> ToolReceipt | None:
+        """Wait at the scope's gate, outside the tool's time limit; a receipt if the call ends there."""
+        if invocation.source.signal.aborted:
+            return self._finish_cancelled(invocation)
+        gate = invocation.scope.gate
+        if gate is None:
+            return None
+        context = invocation.context(entry.mode, record=self.record, deadline=None)
+        task = asyncio.create_task(ask(lambda: gate(entry.tool, parsed, context)), name="evonb tool gate")
+        ended = await supervise(task, invocation.source, None)
+        if not isinstance(ended, Outcome):
+            return self._finish_cancelled(invocation)
+        if ended.error is not None:
+            return invocation.finish("failed", failures.denied(invocation.place, ended.error), ended.error)
+        return None
 
     def _settle(self, invocation: Invocation, entry: Entry, ended: Outcome, arguments: Any) -> ToolReceipt:
         if ended.error is not None:

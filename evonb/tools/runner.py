@@ -21,7 +21,7 @@ from evonb.tools.context import ToolExecutionContext, running
 from evonb.tools.errors import ToolError
 from evonb.tools.signals import CancelSource, post
 
-__all__ = ["ContractError", "Outcome", "RunIn", "supervise", "work"]
+__all__ = ["ContractError", "Outcome", "RunIn", "ask", "supervise", "work"]
 
 _log = get_logger(__name__)
 # Time for an orderly clean-up after a cancel; a longer one goes on behind the receipt.
@@ -60,13 +60,8 @@ async def work(
     around: Callable[[ToolExecutionContext], AbstractContextManager[object]] | None = None,
 ) -> Outcome:
     """Run the hook, then the tool. Every exception but a cancellation comes back inside the outcome."""
-    try:
-        if before is not None:
-            allowed = before()
-            if inspect.isawaitable(allowed):
-                await allowed
-    except (Exception, SystemExit) as error:
-        return Outcome(error=error, denied=True)
+    if before is not None and (refused := await ask(before)).denied:
+        return refused
     try:
         with around(context) if around is not None else nullcontext():
             running.set(context)
@@ -77,6 +72,17 @@ async def work(
             return await _in_thread(body, context.tool_id)
     except (Exception, SystemExit) as error:  # sys.exit() in a tool must not end the kernel
         return Outcome(error=error)
+
+
+async def ask(hook: Callable[[], object]) -> Outcome:
+    """Run a hook, async or not; what it raises comes back as a refusal."""
+    try:
+        allowed = hook()
+        if inspect.isawaitable(allowed):
+            await allowed
+    except (Exception, SystemExit) as error:
+        return Outcome(error=error, denied=True)
+    return Outcome()
 
 
 async def supervise(

@@ -6,16 +6,21 @@ tells the node's observer, and is cancelled with the run.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 from evonb.tools.context import ToolExecutionContext
+from evonb.tools.erased import ErasedTool
 from evonb.tools.events import ToolObserver
 from evonb.tools.signals import CancelSignal
 
-__all__ = ["ToolScope", "bind_scope", "current_scope"]
+__all__ = ["BeforeExecute", "ToolScope", "bind_scope", "current_scope"]
+
+BeforeExecute: TypeAlias = Callable[[ErasedTool, Any, ToolExecutionContext], Awaitable[object] | object]
+"""Called with the tool, its parsed input and its context before it runs; refuses the call by raising."""
 
 _scope: ContextVar[ToolScope | None] = ContextVar("evonb_tool_scope", default=None)
 
@@ -31,6 +36,8 @@ class ToolScope:
         signal: Aborting it cancels the calls made inside.
         around: Entered in the tool's own context before it runs and left after it; what it sets in context
             variables is seen by the tool, in its worker thread too.
+        gate: Awaited before the tool runs and before its time limit begins, so a debugger may hold the call here as
+            long as it likes; cancelling gets through, and raising refuses the call.
         debug: Call the tools' `debug_steps`.
     """
 
@@ -39,6 +46,7 @@ class ToolScope:
     observer: ToolObserver | None = None
     signal: CancelSignal | None = None
     around: Callable[[ToolExecutionContext], AbstractContextManager[object]] | None = None
+    gate: BeforeExecute | None = None
     debug: bool = False
 
 

@@ -17,10 +17,12 @@ from evonb.tools import (
     ToolChunk,
     ToolDiagnosed,
     ToolExecutionContext,
+    ToolFinished,
     ToolLogged,
     ToolRegistry,
     ToolReported,
     ToolScope,
+    ToolStarted,
     bind_scope,
     current_context,
     tool,
@@ -283,6 +285,89 @@ async def test_a_sync_tool_pinned_to_the_loop_runs_on_the_loops_thread() -> None
         return threading.current_thread() is threading.main_thread()
 
     assert (await ToolRegistry([here]).ainvoke("here")).output is True
+
+
+@pytest.mark.asyncio
+async def test_an_observer_of_the_end_cannot_report_behind_it(recorder: Any) -> None:
+    kept: list[ToolExecutionContext] = []
+
+    @tool
+    def leak(context: ToolExecutionContext) -> None:
+        """Keep the context."""
+        kept.append(context)
+
+    calls = ToolRegistry([leak])
+    calls.attach(lambda event: kept[0].report("behind") if isinstance(event, ToolFinished) else None)
+    calls.attach(recorder)
+    assert (await calls.ainvoke("leak")).reports == []
+    assert recorder.names == ["ToolStarted", "ToolFinished"]
+
+
+@pytest.mark.asyncio
+async def test_a_gate_may_hold_a_call_longer_than_its_limit(recorder: Any) -> None:
+    opened, reached = asyncio.Event(), asyncio.Event()
+    held: list[Any] = []
+
+    async def gate(target: Any, value: Any, context: ToolExecutionContext) -> None:
+        held.append((target.id, value))
+        reached.set()
+        await opened.wait()
+
+    @tool(timeout_s=0.02)
+    async def quick(x: int) -> int:
+        """Answer."""
+        return x
+
+    calls = ToolRegistry([quick])
+    with bind_scope(ToolScope(gate=gate)):
+        running = asyncio.create_task(calls.ainvoke("quick", {"x": 1}))
+        await asyncio.wait_for(reached.wait(), 10)
+        assert held == [("quick", {"x": 1})]
+        assert not (await asyncio.wait({running}, timeout=0.1))[0]
+        opened.set()
+        assert (await running).output == 1
+
+
+@pytest.mark.asyncio
+async def test_a_call_that_is_held_can_be_cancelled_and_a_gate_can_refuse() -> None:
+    executed: list[int] = []
+
+    @tool
+    def act() -> None:
+        """Act."""
+        executed.append(1)
+
+    calls = ToolRegistry([act])
+
+    async def hold(*args: Any) -> None:
+        calls.cancel("c", "not now")
+        await asyncio.Event().wait()
+
+    def refuse(*args: Any) -> None:
+        raise PermissionError("never")
+
+    with bind_scope(ToolScope(gate=hold)):
+        assert (await calls.ainvoke("act", call_id="c")).status == "cancelled"
+    with bind_scope(ToolScope(gate=refuse)):
+        receipt = await calls.ainvoke("act")
+    assert receipt.error is not None
+    assert receipt.error.category == "denied"
+    assert executed == []
+
+
+@pytest.mark.asyncio
+async def test_a_call_can_be_stopped_by_an_observer_of_its_start() -> None:
+    executed: list[int] = []
+
+    @tool
+    def act() -> None:
+        """Act."""
+        executed.append(1)
+
+    calls = ToolRegistry([act])
+    calls.attach(lambda event: calls.cancel(event.invocation_id, "seen") if isinstance(event, ToolStarted) else None)
+    assert (await calls.ainvoke("act")).status == "cancelled"
+    assert executed == []
 
 
 @pytest.mark.asyncio

@@ -153,6 +153,46 @@ async def test_whatever_a_tool_raises_ends_in_a_receipt(error: BaseException) ->
 
 
 @pytest.mark.asyncio
+async def test_an_exception_that_cannot_be_shown_or_looks_like_ours_is_still_a_receipt() -> None:
+    class Odd(Exception):
+        category = "whatever"
+
+        def __str__(self) -> str:
+            raise ValueError("no text")
+
+    @tool
+    def thrower() -> None:
+        """Raise it."""
+        raise Odd
+
+    receipt = await registry(thrower).ainvoke("thrower")
+    assert receipt.error is not None
+    assert receipt.error.category == "raised"
+    assert "a Odd that can't be shown" in receipt.to_model_text()
+
+
+@pytest.mark.asyncio
+async def test_a_tool_that_raises_where_it_describes_itself_still_ends_in_a_receipt(bare: Any, recorder: Any) -> None:
+    def broken() -> str:
+        raise ValueError("no words")
+
+    odd = bare("odd", lambda value, context: None)
+    odd.expected_arguments = broken
+    calls = registry(odd)
+    calls.attach(recorder)
+    receipt = await calls.ainvoke("odd", "junk")
+    assert receipt.status == "failed"
+    assert "no words" in receipt.to_model_text()
+    assert len(recorder.finished) == 1
+
+
+@pytest.mark.asyncio
+async def test_a_call_without_a_text_for_its_tool_is_a_mistake_of_the_caller() -> None:
+    with pytest.raises(ToolError, match="id of a tool is a text, found FunctionTool"):
+        await registry().ainvoke(add, {"a": 1})  # type: ignore[arg-type]
+
+
+@pytest.mark.asyncio
 async def test_an_output_of_another_type_is_the_fault_of_the_tool() -> None:
     receipt = await registry().ainvoke("lie")
     assert receipt.status == "invalid_output"
