@@ -54,10 +54,6 @@ export function zoomAbout(camera: Camera, factor: number, x: number, y: number):
   return { scale, x: x - (x - camera.x) * by, y: y - (y - camera.y) * by };
 }
 
-export function panned(camera: Camera, dx: number, dy: number): Camera {
-  return { ...camera, x: camera.x + dx, y: camera.y + dy };
-}
-
 /** The picture can't be lost: a piece of it stays in view. */
 export function kept(camera: Camera, content: Size, view: Size): Camera {
   const rest = 60;

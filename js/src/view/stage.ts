@@ -1,6 +1,6 @@
 /**
- * The canvas behind the picture: camera, drag, zoom, size. Wheel without Ctrl or Cmd belongs to the notebook, which
- * scrolls. A touch of the user's own holds automatic moves back for a while.
+ * The canvas behind the picture: its size, and the camera. A touch of the user's own holds automatic moves back for a
+ * while.
  */
 
 import {
@@ -9,7 +9,6 @@ import {
   fitScale,
   kept,
   MARGIN,
-  panned,
   READABLE_SCALE,
   revealing,
   type Size,
@@ -19,12 +18,12 @@ import {
 } from "../core/camera.ts";
 import type { WireBox, WireLayout } from "../protocol/generated.ts";
 import { html, setAttribute, svg } from "./dom.ts";
+import { listenForGestures } from "./gestures.ts";
 import { GEOMETRY } from "./glyph.ts";
 
 export const TOUCH_REST_MS = 3000;
 const STRIP = 236; // room for callouts at the right, where there is some
 const HEIGHT = { least: 200, most: 820 } as const;
-const DRAG_STARTS_AFTER = 4;
 
 export class Stage {
   readonly element: HTMLDivElement;
@@ -48,11 +47,11 @@ export class Stage {
    */
   constructor(
     private readonly panelWidth: number,
-    private readonly signal: AbortSignal,
+    signal: AbortSignal,
   ) {
     this.svg = svg("svg", { class: "graph", role: "group" }, this.underlay, this.world, this.overlay);
     this.element = html("div", { class: "stage" }, this.svg);
-    this.listen();
+    listenForGestures(this.element, this.svg, this, signal);
     const observer = new ResizeObserver(() => this.resized());
     observer.observe(this.element);
     signal.addEventListener("abort", () => observer.disconnect(), { once: true });
@@ -171,43 +170,6 @@ export class Stage {
     if (free >= this.panelWidth) return Math.max(0, this.panelWidth - open);
     return free - open >= STRIP ? STRIP : 0;
   }
-
-  private listen(): void {
-    const { signal } = this;
-    this.element.addEventListener("wheel", (event) => this.wheel(event), { passive: false, signal });
-    this.svg.addEventListener("pointerdown", (event) => this.dragFrom(event), { signal });
-  }
-
-  private wheel(event: WheelEvent): void {
-    if (!event.ctrlKey && !event.metaKey) return;
-    event.preventDefault();
-    const at = this.element.getBoundingClientRect();
-    const lines = event.deltaMode === WheelEvent.DOM_DELTA_LINE ? 16 : 1;
-    this.zoom(Math.exp(-event.deltaY * lines * 0.004), event.clientX - at.left, event.clientY - at.top);
-  }
-
-  private dragFrom(start: PointerEvent): void {
-    if (start.button !== 0) return;
-    const from = this.camera;
-    const drag = new AbortController();
-    let dragging = false;
-    const signal = AbortSignal.any([drag.signal, this.signal]);
-    const moved = (event: PointerEvent) => {
-      const [dx, dy] = [event.clientX - start.clientX, event.clientY - start.clientY];
-      if (!dragging && Math.hypot(dx, dy) < DRAG_STARTS_AFTER) return;
-      if (!dragging) this.svg.setPointerCapture(start.pointerId);
-      dragging = true;
-      this.touch();
-      this.move(panned(from, dx, dy));
-    };
-    const ended = () => {
-      drag.abort();
-      if (dragging) swallowClick();
-    };
-    this.svg.addEventListener("pointermove", moved, { signal });
-    this.svg.addEventListener("pointerup", ended, { signal });
-    this.svg.addEventListener("pointercancel", () => drag.abort(), { signal });
-  }
 }
 
 /** The dots of the canvas move with the picture, but never so close that they turn grey. */
@@ -215,11 +177,4 @@ function gridStep(scale: number): number {
   let step = GEOMETRY.stage.grid_step * scale;
   while (step < 12) step *= 2;
   return step;
-}
-
-/** The click that ends a drag isn't a click on a node. It comes at once or never. */
-function swallowClick(): void {
-  const over = new AbortController();
-  addEventListener("click", (event) => event.stopPropagation(), { capture: true, signal: over.signal });
-  setTimeout(() => over.abort(), 0);
 }

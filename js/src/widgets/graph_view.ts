@@ -35,6 +35,7 @@ export class GraphView {
   private undrawn: WireEvent[] = [];
   private untold: WireEvent[] = [];
   private frame = 0;
+  private moveFrame = 0;
   private clock: ReturnType<typeof setInterval> | null = null;
   private follows = true;
 
@@ -84,6 +85,7 @@ export class GraphView {
 
   private end(): void {
     cancelAnimationFrame(this.frame);
+    cancelAnimationFrame(this.moveFrame);
     if (this.clock !== null) clearInterval(this.clock);
     this.scene?.end.abort();
   }
@@ -149,7 +151,13 @@ export class GraphView {
     return snapshot.graph.nodes.length === 0 ? "This graph has no nodes yet. Connect some: START >> first >> END" : "";
   }
 
+  /** The camera moved: what hangs on it follows before the next paint, once for however many moves. */
   private moved(): void {
+    this.moveFrame ||= requestAnimationFrame(() => this.afterMove());
+  }
+
+  private afterMove(): void {
+    this.moveFrame = 0;
     const drawing = this.scene?.drawing;
     if (drawing === undefined) return;
     drawing.look();
