@@ -23,6 +23,7 @@ from evonb.llm.client import ChatClient
 from evonb.llm.failures import ModelError
 from evonb.llm.forced import as_call, call_schema, is_call_due
 from evonb.llm.model import ChunkSink, Messages
+from evonb.llm.vectors import EmbedClient
 from evonb.llm.weights import INSTALL, SMOLLM2, chat_template, find_weights
 from evonb.llm.wire import from_wire, to_wire, tools_to_wire
 from evonb.typing import LLMChatResponse
@@ -50,6 +51,7 @@ class LocalModel:
         threads: Processor threads; None for half of the processors. With all of them, one busy neighbour slows it to a
             tenth.
         max_tokens: The longest reply.
+        timeout_s: How long it may stay silent; a busy machine reads a long conversation for a while.
         defaults: Options of every request. Without any, the same request gets the same reply.
 
     Example:
@@ -64,11 +66,13 @@ class LocalModel:
         context_tokens: int = 2048,
         threads: int | None = None,
         max_tokens: int = 256,
+        timeout_s: float = 300.0,
         **defaults: Any,
     ) -> None:
         self._weights = weights
         self._context_tokens = context_tokens
         self._threads = threads or max(1, (os.cpu_count() or 2) // 2)
+        self._timeout_s = timeout_s
         self._defaults = {"temperature": 0, "seed": 1, **defaults, "max_tokens": max_tokens}
         self._servers: list[Any] = []
         self._client: ChatClient | None = None
@@ -93,6 +97,15 @@ class LocalModel:
         """The key that other clients of the server need; new with every start."""
         self._running()
         return self._key
+
+    @property
+    def embedder(self) -> EmbedClient:
+        """A client for vectors of texts up to 512 tokens, from the same weights; starts the server.
+
+        Rough vectors, enough to try out a retriever. The client works until the model is stopped.
+        """
+        chat = self._running()
+        return EmbedClient(chat.model, base_url=chat.base_url, api_key=self._key, timeout_s=self._timeout_s)
 
     def start(self) -> Self:
         """Load the weights and serve; does nothing when it is running.
@@ -208,6 +221,7 @@ class LocalModel:
             base_url=f"{server.listening_address}/v1",
             api_key=self._key,
             accept_cut_off=True,
+            timeout_s=self._timeout_s,
             **self._defaults,
         )
 
@@ -223,6 +237,7 @@ class LocalModel:
         params.offline, params.warmup = True, False
         params.sse_ping_interval = 1  # seconds; also how long `stop` waits for a reply that is being written
         params.verbosity = 0
+        params.embedding, params.pooling_type = True, xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
         if self._weights is None:
             params.chat_template = chat_template()
         return params
