@@ -19,6 +19,7 @@ _EXTRAS = {
     "graphlay": "export",
     "networkx": "export",
     "pyvis": "export",
+    "resvg_py": "export",
     "mcp": "mcp",
     "nest_asyncio": "jupyter",
     "openai": "llm",
