@@ -7,6 +7,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Awaitable
+from contextlib import suppress
 from typing import Any
 from uuid import uuid4
 
@@ -160,11 +161,22 @@ class Bus:
             except Exception:
                 _log.exception("The streaming handler raised; the run goes on")
 
+    def wake(self) -> None:
+        """Open the stream again, on the loop that is running now if there is one: a session goes on."""
+        self.closed = False
+        with suppress(RuntimeError):
+            self._loop = asyncio.get_running_loop()
+        self._hub.open(self)
+
+    def shut(self) -> None:
+        """End the stream at once."""
+        self.closed = True
+        self._hub.close(self)
+
     async def close(self) -> None:
         """End the stream, after every handler call has been awaited."""
         try:
             while self._pump is not None and not self._pump.done():
                 await asyncio.shield(self._pump)
         finally:
-            self.closed = True
-            self._hub.close(self)
+            self.shut()

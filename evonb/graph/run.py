@@ -26,14 +26,10 @@ from evonb.graph.record import Record
 from evonb.graph.state import merge_states
 from evonb.graph.streaming import Frame, current_frame, enter, leave
 
-__all__ = ["Run", "Stopped"]
+__all__ = ["Run"]
 
 _BREATHE = 64  # steps after which a branch that never waits lets the loop look after others
 _GRACE_S = 1.0
-
-
-class Stopped(Exception):
-    """The user stopped the run."""
 
 
 class Run:
@@ -47,18 +43,23 @@ class Run:
         ended: What reached the end: the hop, and the task it came from.
         slots: What joins have got.
         skipped: Tasks that the limit kept from running.
+        keeps: Whether the values of every record are kept, for going back to it.
+        active: How many branches there are.
     """
 
     __slots__ = (
-        "_active", "_branches", "_context", "_error", "_idle", "_locks", "_main", "_pool", "bus", "ended", "limit",
-        "numbers", "path", "plan", "skipped", "slots", "turns", "visits",
+        "_branches", "_context", "_error", "_idle", "_locks", "_main", "_pool",
+        "active", "bus", "ended", "keeps", "limit", "numbers", "path", "plan", "skipped", "slots", "turns", "visits",
     )  # fmt: skip
 
-    def __init__(self, plan: Plan, bus: Bus, limit: int | None, path: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, plan: Plan, bus: Bus, limit: int | None, path: tuple[str, ...] = (), *, keeps: bool = False
+    ) -> None:
         self.plan = plan
         self.bus = bus
         self.limit = limit
         self.path = path
+        self.keeps = keeps
         self.turns = 0
         self.numbers = 0
         self.visits = [0] * len(plan.nodes)
@@ -66,7 +67,7 @@ class Run:
         self.slots: dict[SlotKey, Slot] = {}
         self.skipped: list[Task] = []
         self._pool: Pool = {}
-        self._active = 0
+        self.active = 0
         self._branches: dict[asyncio.Task[None], Task] = {}
         self._error: BaseException | None = None
         self._idle: asyncio.Future[None] | None = None
@@ -107,12 +108,12 @@ class Run:
 
     async def _follow(self, ready: Sequence[Task]) -> None:
         if len(ready) == 1:
-            self._active = 1
+            self.active = 1
             await self._branch(ready[0])
-            self._active -= 1
+            self.active -= 1
         else:
             self._spawn(ready)
-        if self._active and self._error is None:
+        if self.active and self._error is None:
             self._idle = asyncio.get_running_loop().create_future()
             await self._idle
 
@@ -152,7 +153,7 @@ class Run:
 
     def _spawn(self, tasks: Sequence[Task]) -> None:
         loop = asyncio.get_running_loop()
-        self._active += len(tasks)
+        self.active += len(tasks)
         for task in tasks:
             branch = loop.create_task(self._branch(task))
             self._branches[branch] = task
@@ -160,11 +161,11 @@ class Run:
 
     def _branch_done(self, branch: asyncio.Task[None]) -> None:
         self._branches.pop(branch, None)
-        self._active -= 1
+        self.active -= 1
         error = asyncio.CancelledError() if branch.cancelled() else branch.exception()
         if error is not None and self._error is None:
             self._error = error
-        if self._idle is not None and not self._idle.done() and (self._error is not None or not self._active):
+        if self._idle is not None and not self._idle.done() and (self._error is not None or not self.active):
             self._idle.set_result(None)
 
     async def _cancel_branches(self) -> None:
@@ -201,7 +202,7 @@ class Run:
         token = enter(Frame(fields, bus, self.path))
         node.activity.count += 1
         try:
-            if node.quick and self._active <= 1 and (node.is_async or not (bus.live or node.run_in == "thread")):
+            if node.quick and self.active <= 1 and (node.is_async or not (bus.live or node.run_in == "thread")):
                 delta: Any = node.call(schema.hand_out(values, self._pool))
                 if node.is_async or (delta.__class__ is not dict and hasattr(delta, "__await__")):
                     delta = await delta
@@ -219,7 +220,7 @@ class Run:
             node.activity.count -= 1
             leave(token)
         delta = None
-        after = records.after(before, cleaned, updates, keep=task.shared)
+        after = records.after(before, cleaned, updates, keep=task.shared or self.keeps)
         if bus.on:
             telling.finished(self, task, cleaned, began)
         return after
@@ -239,11 +240,11 @@ class Run:
         """Whether a sync node must leave the loop to others."""
         if node.is_async or node.run_in == "loop":
             return False
-        return node.run_in == "thread" or node.timeout is not None or self.bus.live or self._active > 1
+        return node.run_in == "thread" or node.timeout is not None or self.bus.live or self.active > 1
 
     async def _call(self, task: Task, before: Record) -> Any:
         node = task.node
-        if self._active <= 1 or task.place is not None:
+        if self.active <= 1 or task.place is not None:
             return await self._call_alone(task, before)
         # The documented lock: one execution of a node at a time within a run, unless a router mapped it.
         async with self._locks.setdefault(node.index, asyncio.Lock()):

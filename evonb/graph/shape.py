@@ -114,7 +114,7 @@ class Shape:
                 if work:
                     low[work[-1][0]] = min(low[work[-1][0]], low[name])
                 if low[name] == index[name]:
-                    part = set()
+                    part: set[str] = set()
                     while not part or name not in part:
                         part.add(stack.pop())
                     on_stack -= part
