@@ -253,6 +253,8 @@ class _Reader:
             if not read.closed:
                 self.in_value = True
                 return False
+            if read.guessed and any(bracket in key for bracket in "{}[]"):
+                return self._lost("a key that swallows structure")
             self._note_quotes(char, read.guessed)
         else:
             word = _KEY.match(self.text, self.at)

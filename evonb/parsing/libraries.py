@@ -6,17 +6,16 @@ from typing import Any
 
 from evonb._optional import require
 from evonb.errors import MissingDependency
+from evonb.parsing.failure import Unreadable
 
 
 def load(name: str, purpose: str) -> Any:
     """The module `name`.
 
     Raises:
-        MissingDependency: It isn't installed; `fix` names the extra.
+        Unreadable: It isn't installed. The message names the extra, so that the trace of the parse does.
     """
     try:
         return require(name, purpose)
     except MissingDependency as error:
-        # Import names and package names differ here (ruamel.yaml, json_repair); the extra is right for all.
-        error.fix = "pip install 'evonb[parsing]'"
-        raise
+        raise Unreadable(f"{error.what} (fix: pip install 'evonb[parsing]')") from error

@@ -11,7 +11,9 @@ from evonb.parsing.json_stream import JsonStream, NotStreamable
 from evonb.parsing.reading import Reading
 from evonb.parsing.schema import OutputFormat, ParseResult, ParseTrace, Span
 
-_JSON_START = re.compile(r"\A\s*(?:```(?:json\w{0,5})?[ \t]*\n\s*)?(?=[{\[])|\n```json\w{0,5}[ \t]*\n\s*(?=[{\[])")
+_JSON_START = re.compile(
+    r"(?:\A|</think(?:ing)?>)\s*(?:```(?:json\w{0,5})?[ \t]*\n\s*)?(?=[{\[])|\n```json\w{0,5}[ \t]*\n\s*(?=[{\[])"
+)
 _FENCE_CHARS = 200
 """An opening fence and the blanks after it are shorter than this."""
 

@@ -57,9 +57,8 @@ def read_xml(text: str) -> Reading:
     """Read the elements in `text`; text outside them is left out.
 
     Raises:
-        Unreadable: There are none, or a document type is declared.
+        Unreadable: There are none, a document type is declared, or the library is missing.
         TooDeep: They nest beyond all reason.
-        MissingDependency: `defusedxml` isn't installed.
     """
     if re.search(r"<!(?:DOCTYPE|ENTITY)", text, re.IGNORECASE):
         raise Unreadable("XML with a document type declaration is refused: its entities can expand without end")

@@ -36,20 +36,22 @@ def read_yaml(text: str) -> Reading:
     Lines with values that YAML can't take as they stand (`key: a: b`, `@x`, `*b* c`) are quoted and tried again.
 
     Raises:
-        Unreadable: It isn't YAML, uses tags that build objects, or expands beyond all reason.
+        Unreadable: It isn't YAML, uses tags that build objects, expands beyond all reason, or the library is missing.
         TooDeep: It nests beyond all reason.
-        MissingDependency: `ruamel.yaml` isn't installed.
     """
     _refuse_hostile(text)
     try:
-        return _build(text, _compose(text), ())
-    except Unreadable as first:
+        documents = _compose(text)
+    except TooDeep:
+        raise
+    except Unreadable:
         quoted = _quote_values(text.replace("\t", "  "))
-        if quoted == text or isinstance(first, TooDeep) or "tag" in str(first):
+        if quoted == text:
             raise
         reading = _build(text, _compose(quoted), ("quoted a value that YAML would misread",))
         open_flow = any(re.search(r":\s+'[\[{]", line) for line in set(quoted.split("\n")) - set(text.split("\n")))
         return replace(reading, guesses=("took a bracket that is never closed for text",)) if open_flow else reading
+    return _build(text, documents, ())
 
 
 def _refuse_hostile(text: str) -> None:
