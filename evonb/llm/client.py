@@ -34,7 +34,8 @@ class ChatClient:
     Args:
         model: The model's name on the server.
         base_url: The server's address, usually ending in /v1; None for OPENAI_BASE_URL, or OpenAI itself.
-        api_key: None for OPENAI_API_KEY; a server on your own machine usually needs none.
+        api_key: None for OPENAI_API_KEY, which is sent to OpenAI and to OPENAI_BASE_URL alone; a server on your own
+            machine usually needs none.
         timeout_s: How long the server may stay silent, at each attempt.
         max_retries: How often a request is repeated, with growing pauses.
         stream: False for servers that can't stream; the pieces then come as one.

@@ -27,7 +27,8 @@ class Connection:
 
     Args:
         base_url: The server's address up to and with `/v1`; None for the variable OPENAI_BASE_URL, or OpenAI itself.
-        api_key: None for the variable OPENAI_API_KEY. Servers on your own machine usually need none.
+        api_key: None for the variable OPENAI_API_KEY, which is sent to OpenAI and to OPENAI_BASE_URL alone. Servers
+            on your own machine usually need none.
         timeout_s: How long the server may stay silent, at each attempt.
         max_retries: How often a request is repeated, with growing pauses, after 429, 5xx, a time-out or a lost
             connection. A reply that has begun is never asked for again.
@@ -47,7 +48,9 @@ class Connection:
         headers: Mapping[str, str] | None = None,
     ) -> None:
         self.base_url = _address(base_url or os.environ.get("OPENAI_BASE_URL") or _OPENAI)
-        self._key = api_key or os.environ.get("OPENAI_API_KEY") or ""
+        # The key in the environment was set for these two; another server has no right to it.
+        is_meant = self.base_url in (_OPENAI, os.environ.get("OPENAI_BASE_URL", "").rstrip("/"))
+        self._key = api_key or (os.environ.get("OPENAI_API_KEY", "") if is_meant else "")
         if not self._key and self.base_url == _OPENAI:
             raise ModelError(
                 "No API key is known for api.openai.com",

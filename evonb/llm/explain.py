@@ -70,7 +70,10 @@ def _said(body: Any) -> str:
 def _verdict(status: int, said: str, base_url: str, tries: str) -> tuple[str, str]:
     """What a status means, and what to do about it."""
     if status in (401, 403):
-        return f"The server refused the key ({status})", "set OPENAI_API_KEY or api_key to a key of this server"
+        return (
+            f"The server refused the key ({status})",
+            "pass api_key=..., a key of this server (OPENAI_API_KEY is sent to OpenAI and to OPENAI_BASE_URL alone)",
+        )
     if status == 404:
         hint = f", such as base_url={base_url + '/v1'!r}" if urlsplit(base_url).path in ("", "/") else ""
         return "The server doesn't know this address or this model (404)", f"check the model's name and base_url{hint}"

@@ -65,6 +65,19 @@ def test_same_request_gets_the_same_reply_sync_and_async(local: LocalModel) -> N
     assert local.chat_sync(talk, max_tokens=8).content == asyncio.run(local.chat(talk, max_tokens=8)).content
 
 
+def test_stream_and_whole_reply_of_the_real_server_are_the_same_message(local: LocalModel) -> None:
+    def reply(*, stream: bool) -> tuple[Any, ...]:
+        options: dict[str, Any] = {"temperature": 0, "seed": 1, "max_tokens": 6, "cache_prompt": False}
+        with ChatClient(
+            "m", base_url=local.base_url, api_key=local.api_key, stream=stream, accept_cut_off=True, **options
+        ) as client:
+            response = client.chat_sync("Say hello.")
+        assert response.usage is not None
+        return response.content, response.meta, response.usage.total_tokens
+
+    assert reply(stream=True) == reply(stream=False)
+
+
 def test_reply_keeps_to_the_schema(local: LocalModel) -> None:
     class Person(BaseModel):
         name: str = Field(max_length=8)

@@ -228,6 +228,17 @@ def test_missing_key_is_said_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert "OPENAI_API_KEY" in caught.value.fix
 
 
+@pytest.mark.parametrize("is_meant", [True, False])
+def test_key_of_the_environment_goes_to_no_other_server(
+    stub: Any, wire: Any, client: Any, monkeypatch: pytest.MonkeyPatch, is_meant: bool
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "sk-mine")
+    monkeypatch.setenv("OPENAI_BASE_URL", stub.url if is_meant else "https://api.openai.com/v1")
+    stub.answers = [wire.text("Hello")]
+    ask(client(api_key=None))
+    assert ("sk-mine" in str(stub.asked[0].headers)) is is_meant
+
+
 def test_missing_package_says_how_to_install_it(stub: Any, client: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "openai", None)
     with pytest.raises(MissingDependency) as caught:

@@ -1,0 +1,53 @@
+"""Promises of the assembly, for any chunks: it never raises, and how a message was cut doesn't matter."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evonb.llm import StreamAssembly, assemble
+
+NAMES = st.sampled_from(
+    "choices delta message text content tool_calls function function_call arguments name id index usage reasoning "
+    "reasoning_details type finish_reason refusal prompt_tokens content_filter_results x_groq model".split()
+)
+ATOMS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4) | st.sampled_from(["{}", "stop"])
+VALUES = st.recursive(ATOMS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=4))
+CHOICES = st.fixed_dictionaries({"delta": VALUES}, optional={"index": st.just(0), "finish_reason": VALUES})
+CHUNKS = VALUES | st.fixed_dictionaries({"choices": st.lists(CHOICES, max_size=2)}, optional={"usage": VALUES})
+
+
+@given(st.lists(CHUNKS, max_size=6))
+@settings(max_examples=150, deadline=None)
+def test_no_chunk_makes_it_raise(chunks: list[Any]) -> None:
+    assembly = StreamAssembly()
+    pieces = [assembly.feed(chunk) for chunk in chunks]
+    response = assembly.response()
+    assert "".join(piece.content or "" for piece in pieces if piece) == response.content.removesuffix("\ufffd")
+
+
+def cut(draw: Any, text: str) -> list[str]:
+    places = sorted(draw(st.lists(st.integers(0, len(text)), max_size=4)))
+    return [text[start:end] for start, end in zip([0, *places], [*places, len(text)], strict=True)]
+
+
+@given(st.data())
+@settings(max_examples=100, deadline=None)
+def test_how_a_message_is_cut_doesnt_matter(data: st.DataObject) -> None:
+    content, reasoning = data.draw(st.text(max_size=30)), data.draw(st.text(max_size=30))
+    arguments = data.draw(st.lists(st.dictionaries(st.text(max_size=3), st.text(max_size=5)), max_size=3))
+    texts = [json.dumps(value, ensure_ascii=False) for value in arguments]
+    deltas: list[dict[str, Any]] = [{"reasoning_content": piece} for piece in cut(data.draw, reasoning)]
+    deltas += [{"content": piece} for piece in cut(data.draw, content)]
+    for place, text in enumerate(texts):
+        first, *rest = cut(data.draw, text)
+        head = {"index": place, "id": f"c{place}", "function": {"name": "tool", "arguments": first}}
+        deltas.append({"tool_calls": [head]})
+        deltas += [{"tool_calls": [{"index": place, "function": {"arguments": piece}}]} for piece in rest]
+    response = assemble({"choices": [{"index": 0, "delta": delta}]} for delta in deltas)
+    assert (response.content, response.reasoning_content or "") == (content, reasoning)
+    assert [call.function.arguments for call in response.tool_calls or ()] == texts
+    assert [call.id for call in response.tool_calls or ()] == [f"c{place}" for place in range(len(texts))]
