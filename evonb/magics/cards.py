@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
-import evonb
 from evonb._optional import loaded, require
 from evonb.errors import EvonbError
 from evonb.graph.events import ErrorInfo
@@ -21,7 +20,7 @@ from evonb.graph.events import ErrorInfo
 __all__ = ["Card", "card_html", "card_of", "card_of_syntax_error", "card_text", "forget_shown", "install", "uninstall"]
 
 MAX_CHARS = 20_000
-_PACKAGE = os.path.dirname(evonb.__file__)
+_PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +62,7 @@ def card_of_syntax_error(error: SyntaxError, cell: str, first_line: int = 1) -> 
     mark = " " * max(0, (error.offset or 1) - 1) + "^"
     shown = ((number, lines[0].rstrip(), True), (0, mark, False)) if error.text else ()
     return Card(
-        type(error).__name__,
+        type(error).__name__.lstrip("_"),
         f"The cell isn't valid Python: {error.msg}",
         f"{cell}, line {number}",
         f"mend line {number} and run the cell again; the graph that was there before is still in use",

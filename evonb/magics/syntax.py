@@ -5,6 +5,7 @@ IPython has one place for all syntax errors of a cell; it is covered only while 
 
 from __future__ import annotations
 
+import ast
 import sys
 from types import TracebackType
 from typing import Any
@@ -24,7 +25,8 @@ def cover_syntax_errors(shell: Any, raw_cell: str) -> None:
             # Raised by what the cell ran, an import or an `eval`: IPython says it as always.
             original(shell, filename, running_compiled_code, **options)
             return
-        card = card_of_syntax_error(_as_seen(error, raw_cell), f"cell [{shell.execution_count}]")
+        seen = _as_seen(_precise(error, shell, raw_cell), raw_cell)
+        card = card_of_syntax_error(seen, f"cell [{shell.execution_count}]")
         show_card(card)
         shell._showtraceback(type(error), error, card_text(card).split("\n"))
 
@@ -41,6 +43,17 @@ def _is_from_running_code(traceback: TracebackType | None, shell: Any) -> bool:
             return True
         traceback = traceback.tb_next
     return False
+
+
+def _precise(error: SyntaxError, shell: Any, raw_cell: str) -> SyntaxError:
+    """IPython parses as if more lines might come and says "incomplete input"; the plain parser says what is open."""
+    if "incomplete input" not in error.msg:
+        return error
+    try:
+        ast.parse(shell.transform_cell(raw_cell))
+    except SyntaxError as better:
+        return better
+    return error
 
 
 def _as_seen(error: SyntaxError, raw_cell: str) -> SyntaxError:

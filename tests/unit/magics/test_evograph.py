@@ -282,6 +282,11 @@ def test_a_syntax_error_is_one_card_with_the_true_line(notebook: Notebook, body:
     assert notebook["support"] is graph
 
 
+def test_a_bracket_left_open_is_named(notebook: Notebook) -> None:
+    notebook.fails("%%evograph g\nx = (1,\ny = 2\n")
+    assert "&#x27;(&#x27; was never closed" in notebook.cards()[0]
+
+
 def test_syntax_errors_of_other_cells_are_ipythons(notebook: Notebook) -> None:
     notebook.fails("x = = 1")
     assert notebook.cards() == []
