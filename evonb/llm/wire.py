@@ -82,8 +82,9 @@ def tools_to_wire(tools: Iterable[Any]) -> list[dict[str, Any]]:
     """The tools that a model may call.
 
     Args:
-        tools: Each a mapping `{"type": "function", "function": {...}}`, the inner mapping alone, or an object with
-            `name`, `description` and a schema as `parameters` or `input_schema`.
+        tools: Each a mapping `{"type": "function", "function": {...}}`, the inner mapping alone, an object with the
+            method `function_schema` (the tools of `evonb.tools`), or one with `name`, `description` and a schema as
+            `parameters` or `input_schema`.
 
     Raises:
         EvonbError: One of them is none of these.
@@ -158,6 +159,8 @@ def _with_reasoning(row: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _tool(tool: Any) -> dict[str, Any]:
+    if callable(told := getattr(tool, "function_schema", None)):
+        tool = told()
     if isinstance(tool, Mapping):
         inner = tool.get("function", tool)
         if isinstance(inner, Mapping) and isinstance(inner.get("name"), str):

@@ -10,10 +10,9 @@ from hypothesis import strategies as st
 
 from evonb.llm import StreamAssembly, assemble
 
-NAMES = st.sampled_from(
-    "choices delta message text content tool_calls function function_call arguments name id index usage reasoning "
-    "reasoning_details type finish_reason refusal prompt_tokens content_filter_results x_groq model".split()
-)
+FIELDS = ["choices", "delta", "message", "text", "content", "finish_reason", "refusal", "reasoning", "usage", "model"]
+CALLS = ["tool_calls", "function", "function_call", "arguments", "name", "id", "index", "type", "reasoning_details"]
+NAMES = st.sampled_from([*FIELDS, *CALLS, "content_filter_results", "x_groq", "prompt_tokens"])
 ATOMS = st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=4) | st.sampled_from(["{}", "stop"])
 VALUES = st.recursive(ATOMS, lambda inner: st.lists(inner, max_size=3) | st.dictionaries(NAMES, inner, max_size=4))
 CHOICES = st.fixed_dictionaries({"delta": VALUES}, optional={"index": st.just(0), "finish_reason": VALUES})

@@ -98,7 +98,8 @@ def test_tools_are_mappings_or_objects() -> None:
     inner = {"name": "now", "description": "The time", "parameters": {"type": "object"}}
     whole = {"type": "function", "function": inner}
     thing = SimpleNamespace(name="now", description="The time", input_schema={"type": "object"})
-    assert tools_to_wire([inner, whole, thing]) == [whole] * 3
+    told = SimpleNamespace(id="now", function_schema=lambda: whole)
+    assert tools_to_wire([inner, whole, thing, told]) == [whole] * 4
     with pytest.raises(EvonbError, match="found int"):
         tools_to_wire([3])
 
