@@ -24,6 +24,11 @@ def stdio_link() -> StdioLink:
 
 
 @pytest.fixture
+def small_link() -> StdioLink:
+    return StdioLink(command=sys.executable, args=[str(SERVER.with_name("small_server.py"))], read_time_out=LONG_S)
+
+
+@pytest.fixture
 def crashing_link() -> StdioLink:
     return StdioLink(command=sys.executable, args=[str(SERVER), "crash"], read_time_out=LONG_S)
 

@@ -158,8 +158,8 @@ async def test_cancelling_a_call_reaches_the_server_and_its_progress_reaches_the
 
 
 @pytest.mark.asyncio
-async def test_arguments_are_checked_against_the_servers_schema_before_they_are_sent(stdio_link: StdioLink) -> None:
-    async with managed({"s": stdio_link}) as manager:
+async def test_arguments_are_checked_against_the_servers_schema_before_they_are_sent(small_link: StdioLink) -> None:
+    async with managed({"s": small_link}) as manager:
         bad, cut, none = await manager.receipts(
             [call("s_add", {"a": "x", "b": []}, "1"), call("s_add", '{"a": 1', "2"), call("s_count", "", "3")]
         )
@@ -168,27 +168,27 @@ async def test_arguments_are_checked_against_the_servers_schema_before_they_are_
     assert [fault.field for fault in bad.error.fields] == ["a", "b"]
     assert '{"a": integer, "b"?: integer}' in bad.to_model_text()
     assert "end in the middle" in cut.to_model_text()
-    assert none.output == 1
+    assert none.output == "1"
 
 
 @pytest.mark.asyncio
-async def test_a_persistent_link_keeps_what_the_server_knows_and_a_fresh_one_does_not(stdio_link: StdioLink) -> None:
-    async with managed({"s": stdio_link}) as manager:
+async def test_a_persistent_link_keeps_what_the_server_knows_and_a_fresh_one_does_not(small_link: StdioLink) -> None:
+    async with managed({"s": small_link}) as manager:
         counts = [(await manager.receipts([call("s_count")]))[0].output for _ in range(2)]
-    assert counts == [1, 2]
-    manager = managed({"s": stdio_link}, persistent_link=False)
+    assert counts == ["1", "2"]
+    manager = managed({"s": small_link}, persistent_link=False)
     counts = [(await manager.receipts([call("s_count")]))[0].output for _ in range(2)]
-    assert counts == [1, 1]
+    assert counts == ["1", "1"]
     assert await manager.get_mcp_status() == {"s": False}
 
 
 @pytest.mark.asyncio
-async def test_tools_of_servers_join_others_in_a_registry_with_one_kind_of_receipt(stdio_link: StdioLink) -> None:
+async def test_tools_of_servers_join_others_in_a_registry_with_one_kind_of_receipt(small_link: StdioLink) -> None:
     def local(x: int) -> int:
         """Double."""
         return 2 * x
 
-    async with managed({"one": stdio_link, "two": stdio_link}) as manager:
+    async with managed({"one": small_link, "two": small_link}) as manager:
         calls = ToolRegistry([*await manager.tools(), local])
         assert {"one_add", "two_add", "local"} <= set(calls.ids)
         receipts = await calls.ainvoke_many([("one_add", {"a": 1}), ("two_add", {"a": 2}), ("local", {"x": 2})])
@@ -201,8 +201,8 @@ async def test_tools_of_servers_join_others_in_a_registry_with_one_kind_of_recei
 
 
 @pytest.mark.asyncio
-async def test_names_that_model_servers_refuse_are_cleaned_and_still_work(stdio_link: StdioLink) -> None:
-    async with managed({"my server": stdio_link}) as manager:
+async def test_names_that_model_servers_refuse_are_cleaned_and_still_work(small_link: StdioLink) -> None:
+    async with managed({"my server": small_link}) as manager:
         names = [each["function"]["name"] for each in await manager.list_tools()]
         assert all(name.replace("_", "").replace("-", "").isalnum() and len(name) <= 64 for name in names)
         [odd] = [name for name in names if name.startswith("my_server_odd_name_v2")]
@@ -210,17 +210,28 @@ async def test_names_that_model_servers_refuse_are_cleaned_and_still_work(stdio_
 
 
 @pytest.mark.asyncio
-async def test_an_answer_that_is_no_text_comes_as_its_content_blocks(stdio_link: StdioLink) -> None:
-    async with managed({"s": stdio_link}) as manager:
+async def test_an_answer_that_is_no_text_comes_as_its_content_blocks(small_link: StdioLink) -> None:
+    async with managed({"s": small_link}) as manager:
         [result] = await manager.call_tools([call("s_picture")])
-    assert [(block["type"], block["mimeType"]) for block in result.content] == [("image", "image/png")]
+    assert result.content == [{"type": "image", "data": "QUJD", "mimeType": "image/png"}]
 
 
 @pytest.mark.asyncio
-async def test_servers_come_and_go_while_the_manager_lives(stdio_link: StdioLink) -> None:
+async def test_a_server_without_prompts_and_resources_lists_none_of_them(small_link: StdioLink) -> None:
+    async with managed({"s": small_link}) as manager:
+        assert await manager.list_prompts() == []
+        assert await manager.list_resources() == []
+        assert await manager.list_resource_templates() == []
+        [prompt] = await manager.get_prompt([PromptRequest(server_name="s", prompt_name="x", arguments={})])
+    assert prompt.error is not None
+    assert "refused: unknown method" in prompt.error.message
+
+
+@pytest.mark.asyncio
+async def test_servers_come_and_go_while_the_manager_lives(small_link: StdioLink) -> None:
     manager = managed()
     assert await manager.list_tools() == []
-    await manager.add_mcp_servers({"s": stdio_link.model_dump()})
+    await manager.add_mcp_servers({"s": small_link.model_dump()})
     assert await manager.get_mcp_status() == {"s": False}
     await manager.connect("s")
     assert "s_add" in [each["function"]["name"] for each in await manager.list_tools("s")]
@@ -230,8 +241,8 @@ async def test_servers_come_and_go_while_the_manager_lives(stdio_link: StdioLink
 
 
 @pytest.mark.asyncio
-async def test_a_controller_hides_and_refuses_tools(stdio_link: StdioLink) -> None:
-    async with managed({"s": stdio_link}) as manager:
+async def test_a_controller_hides_and_refuses_tools(small_link: StdioLink) -> None:
+    async with managed({"s": small_link}) as manager:
         await manager.set_tool_controller(ToolController({"s_add": True, "s_*": False}))
         assert [each["function"]["name"] for each in await manager.list_tools()] == ["s_add"]
         allowed, refused = await manager.receipts([call("s_add", {"a": 1}, "1"), call("s_count", {}, "2")])
@@ -244,10 +255,10 @@ async def test_a_controller_hides_and_refuses_tools(stdio_link: StdioLink) -> No
 
 @pytest.mark.asyncio
 async def test_a_saved_state_brings_tools_switches_and_notes_back_without_asking_the_server(
-    stdio_link: StdioLink, tmp_path: Path
+    small_link: StdioLink, tmp_path: Path
 ) -> None:
     path = tmp_path / "tools.json"
-    async with managed({"s": stdio_link}) as manager:
+    async with managed({"s": small_link}) as manager:
         await manager.list_tools()
         await manager.set_tool_controller(ToolController({"s_count": False}))
         manager.tool_state("s_add").state["last"] = 3
@@ -255,7 +266,7 @@ async def test_a_saved_state_brings_tools_switches_and_notes_back_without_asking
     state = ToolManagerState.model_validate_json(path.read_text())
     assert state.state["s_count"].meta_state["active"] is False
 
-    fresh = managed({"s": stdio_link})
+    fresh = managed({"s": small_link})
     await fresh.load_state(path)
     assert await fresh.get_mcp_status() == {"s": False}
     assert fresh.tool_state("s_add").state == {"last": 3}
@@ -271,12 +282,12 @@ async def test_a_saved_state_brings_tools_switches_and_notes_back_without_asking
 
 @pytest.mark.asyncio
 async def test_a_state_of_unknown_servers_or_a_broken_file_changes_nothing(
-    stdio_link: StdioLink, tmp_path: Path
+    small_link: StdioLink, tmp_path: Path
 ) -> None:
-    async with managed({"s": stdio_link}) as manager:
+    async with managed({"s": small_link}) as manager:
         await manager.list_tools()
         state = manager.dump_state()
-    other = managed({"t": stdio_link})
+    other = managed({"t": small_link})
     with pytest.raises(ToolError, match="There is no MCP server 's'") as caught:
         other.restore_state(state)
     assert "state of tool" in caught.value.where
@@ -288,7 +299,7 @@ async def test_a_state_of_unknown_servers_or_a_broken_file_changes_nothing(
 
 
 @pytest.mark.asyncio
-async def test_a_program_that_does_not_exist_is_named(stdio_link: StdioLink) -> None:
+async def test_a_program_that_does_not_exist_is_named(small_link: StdioLink) -> None:
     manager = managed({"s": StdioLink(command="no-such-program-at-all")})
     with pytest.raises(McpError, match="'no-such-program-at-all' can't be started") as caught:
         await manager.connect()
@@ -340,9 +351,9 @@ async def test_a_server_that_never_answers_ends_with_the_time_for_connecting() -
 
 
 @pytest.mark.asyncio
-async def test_all_servers_that_fail_are_named_and_the_others_are_connected(stdio_link: StdioLink) -> None:
+async def test_all_servers_that_fail_are_named_and_the_others_are_connected(small_link: StdioLink) -> None:
     manager = managed(
-        {"good": stdio_link, "bad": StdioLink(command="no-such-1"), "worse": StdioLink(command="no-such-2")}
+        {"good": small_link, "bad": StdioLink(command="no-such-1"), "worse": StdioLink(command="no-such-2")}
     )
     with pytest.raises(McpError, match=r"2 MCP servers can't be used.*no-such-1.*no-such-2"):
         await manager.connect()
@@ -351,16 +362,16 @@ async def test_all_servers_that_fail_are_named_and_the_others_are_connected(stdi
 
 
 @pytest.mark.asyncio
-async def test_a_block_that_cannot_begin_leaves_no_connection(stdio_link: StdioLink) -> None:
-    manager = managed({"good": stdio_link, "bad": StdioLink(command="no-such-program")})
+async def test_a_block_that_cannot_begin_leaves_no_connection(small_link: StdioLink) -> None:
+    manager = managed({"good": small_link, "bad": StdioLink(command="no-such-program")})
     with pytest.raises(McpError):
         await manager.__aenter__()
     assert await manager.get_mcp_status() == {"good": False, "bad": False}
 
 
 @pytest.mark.asyncio
-async def test_unknown_servers_are_key_errors_with_near_names(stdio_link: StdioLink) -> None:
-    manager = managed({"weather": stdio_link})
+async def test_unknown_servers_are_key_errors_with_near_names(small_link: StdioLink) -> None:
+    manager = managed({"weather": small_link})
     for ask in (manager.connect, manager.disconnect, manager.list_tools, manager.list_prompts):
         with pytest.raises(KeyError) as caught:
             await ask("wether")
@@ -372,21 +383,21 @@ async def test_unknown_servers_are_key_errors_with_near_names(stdio_link: StdioL
 
 
 @pytest.mark.asyncio
-async def test_a_link_that_is_none_and_a_taken_name_are_refused(stdio_link: StdioLink) -> None:
+async def test_a_link_that_is_none_and_a_taken_name_are_refused(small_link: StdioLink) -> None:
     with pytest.raises(ToolError, match="The link isn't usable"):
         managed({"s": {"type": "Pigeon", "url": "x"}})
-    manager = managed({"s": stdio_link})
+    manager = managed({"s": small_link})
     with pytest.raises(ToolError, match="There is an MCP server 's' already"):
-        await manager.add_mcp_servers({"t": stdio_link, "s": stdio_link})
+        await manager.add_mcp_servers({"t": small_link, "s": small_link})
     assert await manager.get_mcp_status() == {"s": False}
 
 
-def test_a_manager_serves_several_loops_one_after_the_other(stdio_link: StdioLink) -> None:
-    manager = managed({"s": stdio_link})
+def test_a_manager_serves_several_loops_one_after_the_other(small_link: StdioLink) -> None:
+    manager = managed({"s": small_link})
 
     async def once() -> Any:
         [receipt] = await manager.receipts([call("s_count")])
         return receipt.output
 
-    assert asyncio.run(once()) == 1
-    assert asyncio.run(once()) == 1  # the first loop took the connection, and so the server, with it
+    assert asyncio.run(once()) == "1"
+    assert asyncio.run(once()) == "1"  # the first loop took the connection, and so the server, with it
