@@ -106,7 +106,7 @@ def test_the_defaults_are_the_documented_ones(engine: Engine) -> None:
     ("option", "value", "path", "expected"),
     [
         ("image", "python:3.13", ["Image"], "python:3.13"),
-        ("working_dir", "/work", ["WorkingDir"], "/work"),
+        ("working_dir", "/srv", ["WorkingDir"], "/srv"),
         ("tty", False, ["Tty"], False),
         ("mem_limit", "64m", ["HostConfig", "Memory"], 64 * 2**20),
         ("cpu_quota", 1000, ["HostConfig", "CpuQuota"], 1000),
@@ -226,7 +226,7 @@ def container() -> Container:
 @pytest.fixture
 def box(container: Container) -> CodeSandbox:
     client = SimpleNamespace(ping=lambda: True, containers=SimpleNamespace(run=lambda **options: container))
-    sandbox = CodeSandbox(CodeExecDockerConfig(working_dir="/work"), client=client)
+    sandbox = CodeSandbox(CodeExecDockerConfig(working_dir="/srv"), client=client)
     sandbox.start()
     return sandbox
 
@@ -240,7 +240,7 @@ def test_python_code_runs_in_the_working_folder_without_its_common_blanks(
     """)
     assert result == ExecResult(exit_code=0, output="done\n")
     assert result.success
-    assert container.ran == [(["python3", "-c", "for n in range(2):\n    print(n)"], {"workdir": "/work"})]
+    assert container.ran == [(["python3", "-c", "for n in range(2):\n    print(n)"], {"workdir": "/srv"})]
 
 
 def test_shell_commands_run_in_a_shell(box: CodeSandbox, container: Container) -> None:
