@@ -8,7 +8,7 @@ from __future__ import annotations
 import html
 import pprint
 
-from evonb.parsing.schema import ParseResult, ParseTrace, Span, ValidationStatus
+from evonb.parsing.schema import ParseResult, ParseTrace, Span, ValidationResult, ValidationStatus
 
 _SHOWN_CHARS = 6_000
 _SHOWN_ROWS = 60
@@ -22,15 +22,23 @@ overflow-wrap:anywhere;max-height:24em;overflow:auto;background:none;color:inher
 .evonb-parse mark.reasoning{background:#8a63d230;box-shadow:inset 0 -2px #8a63d2}
 .evonb-parse mark.token{background:#c9820030;box-shadow:inset 0 -2px #c98200}
 .evonb-parse mark.prose,.evonb-parse mark.blank{background:none;opacity:.7}
-.evonb-parse table{border-collapse:collapse}
+.evonb-parse table{border-collapse:collapse;font:inherit;color:inherit;margin:0}
 .evonb-parse td{padding:.15em .9em .15em 0;text-align:left;vertical-align:top;background:none;color:inherit}
-.evonb-parse .ok{color:#2e9e5b;font-weight:600}.evonb-parse .bad{color:#d64545;font-weight:600}
+.evonb-parse ul{margin:0;padding-left:1.2em}
+.evonb-parse .ok{color:#1d874a;font-weight:600}.evonb-parse .bad{color:#d43f3f;font-weight:600}
+.evonb-parse .warn{color:#a56c00;font-weight:600}.evonb-parse .off{opacity:.7}
 """
 _SIGNS = {
     ValidationStatus.PASSED: "✓ passed",
     ValidationStatus.FAILED: "✗ failed",
     ValidationStatus.WARNING: "! warning",
     ValidationStatus.SKIPPED: "– skipped",
+}
+_CLASSES = {
+    ValidationStatus.PASSED: "ok",
+    ValidationStatus.FAILED: "bad",
+    ValidationStatus.WARNING: "warn",
+    ValidationStatus.SKIPPED: "off",
 }
 
 
@@ -62,13 +70,12 @@ def to_html(result: ParseResult) -> str:
         verdict = '<span class="ok">parsed</span>' if trace.success else '<span class="bad">not parsed cleanly</span>'
         parts.append(f"<div>{verdict} · {html.escape(_headline(trace))}</div>")
         parts.append(_section("Reply", f"<pre>{_marked(result.raw or trace.raw_input, trace.spans)}</pre>"))
-        parts.append(_rows("Stages", trace.steps))
-        parts.append(_rows("Repairs", [("", repair) for repair in trace.repairs]))
-        parts.append(
-            _rows("Checks", [(_SIGNS[item.status], f"{item.field or ''} {item.message}") for item in trace.validations])
-        )
-        parts.append(_rows("Warnings", [("", text) for text in dict.fromkeys(trace.warnings)]))
-        parts.append(_rows("Errors", [("", error) for error in trace.errors]))
+        parts.append(_table("Stages", [(html.escape(stage), finding) for stage, finding in trace.steps]))
+        parts.append(_list("Repairs", trace.repairs))
+        parts.append(_table("Checks", [(_sign(check), _words(check)) for check in trace.validations]))
+        checked = {check.message for check in trace.validations}
+        parts.append(_list("Warnings", [text for text in dict.fromkeys(trace.warnings) if text not in checked]))
+        parts.append(_list("Errors", trace.errors))
     value = html.escape(_short(pprint.pformat(result.data, width=100, compact=True)))
     parts.append(_section("Value", f"<pre>{value}</pre>"))
     return f'<div class="evonb-parse">{"".join(parts)}</div>'
@@ -94,15 +101,36 @@ def _marked(text: str, spans: list[Span]) -> str:
     return "".join(shown) or html.escape(_short(text))
 
 
-def _rows(title: str, rows: list[tuple[str, str]]) -> str:
+def _sign(check: ValidationResult) -> str:
+    return f'<span class="{_CLASSES[check.status]}">{_SIGNS[check.status]}</span>'
+
+
+def _words(check: ValidationResult) -> str:
+    """What was checked and found; the field only where the message doesn't name it."""
+    if not check.message or check.field is None or check.field in check.message:
+        return check.message or check.field or ""
+    return f"{check.field}: {check.message}"
+
+
+def _table(title: str, rows: list[tuple[str, str]]) -> str:
+    """Rows of a head, which is markup of ours, and a body, which is text of anybody's."""
     if not rows:
         return ""
     cells = "".join(
-        f"<tr><td>{html.escape(head)}</td><td>{html.escape(_short(body, 400))}</td></tr>"
-        for head, body in rows[:_SHOWN_ROWS]
+        f"<tr><td>{head}</td><td>{html.escape(_short(body, 400))}</td></tr>" for head, body in rows[:_SHOWN_ROWS]
     )
-    more = f"<tr><td></td><td>and {len(rows) - _SHOWN_ROWS} more</td></tr>" if len(rows) > _SHOWN_ROWS else ""
-    return _section(title, f"<table>{cells}{more}</table>")
+    return _section(title, f"<table>{cells}</table>{_more(len(rows))}")
+
+
+def _list(title: str, items: list[str]) -> str:
+    if not items:
+        return ""
+    shown = "".join(f"<li>{html.escape(_short(item, 400))}</li>" for item in items[:_SHOWN_ROWS])
+    return _section(title, f"<ul>{shown}</ul>{_more(len(items))}")
+
+
+def _more(count: int) -> str:
+    return f"<div>and {count - _SHOWN_ROWS:,} more</div>" if count > _SHOWN_ROWS else ""
 
 
 def _section(title: str, body: str) -> str:

@@ -199,6 +199,10 @@ class OutputParser:
         trace.spans = understood.spans
         trace.repairs += [*reading.repairs, *reading.guesses]
         trace.warnings += [*(f"guessed: {guess}" for guess in reading.guesses), *understood.remarks]
+        gone = sum(span.end - span.start for span in understood.spans if span.kind in ("reasoning", "token"))
+        if gone:
+            trace.add_step("clean", f"set {gone} characters of reasoning and tokens aside")
+        trace.add_step("detect", f"{understood.format.value}{', as was said' if wanted.kind else ''}")
         trace.add_step("parse", f"read {reading.format.value} from {reading.end - reading.start} characters")
         if trace.repairs and trace.fix_applied is FixStrategy.NONE:
             trace.fix_applied = FixStrategy.REGEX_REPAIR

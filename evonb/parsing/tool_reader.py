@@ -22,6 +22,8 @@ _LABEL = re.compile(
 _INLINE_INPUT = re.compile(r"\s+Action Input\s*[:：]\s*", re.IGNORECASE)
 _NAME = re.compile(r"^[`\"'*\[]*([^\W\d][\w./:-]{0,200})[`\"'*\]]*$")
 _CALL_STYLE = re.compile(r"^[`\"'*]*([^\W\d][\w./:-]{0,200})\s*\((.*)\)[`\"'*]*$", re.DOTALL)
+_BRACKET_STYLE = re.compile(r"^([^\W\d][\w./:-]{0,200})\[([^\[\]\n]{1,2000})\]$")
+_QUOTED = re.compile(r"""^("[^"\\\n]*"|'[^'\\\n]*')$""")
 _NOT_TOOLS = frozenset({"none", "null", "n/a", "na", "no", "finish", "final"})
 
 
@@ -110,8 +112,13 @@ def _action(text: str, body: str, following: tuple[str, str, int] | None, though
         inside = style.group(2).strip()
         if not inside or inside[0] == "{":
             return [make_call(style.group(1), inside, thought)]
+        if _QUOTED.match(inside):
+            return [make_call(style.group(1), {"input": inside[1:-1]}, thought)]
         return [{**call, "thought": thought} for call in python_calls(body.strip("`\"'*"))]
-    if following is None or style:
+    bracketed = _BRACKET_STYLE.match(body)
+    if bracketed and bracketed.group(1).lower() not in _NOT_TOOLS:
+        return [make_call(bracketed.group(1), {"input": bracketed.group(2)}, thought)]
+    if following is None or style or bracketed:
         return []
     if following[0] in ("action input", "tool input"):
         return [_called(body, _input_of(text, following), thought)]

@@ -68,7 +68,7 @@ def calls_in(value: Any, *, marked: bool = False) -> list[Call]:
 def _single(value: dict[str, Any], *, marked: bool) -> Call | None:
     key = next((name for name in _NAMES if isinstance(value.get(name), str)), None)
     given = next((name for name in ARGUMENTS if name in value), None)
-    if given is None and not marked and key not in _OWN_NAMES:
+    if (given is None and not marked and key not in _OWN_NAMES) or _is_definition(value):
         return None
     if key is None:
         if marked and given is not None:
@@ -84,6 +84,16 @@ def _single(value: dict[str, Any], *, marked: bool) -> Call | None:
         (value[key] for key in ("thought", "thoughts", "reasoning") if isinstance(value.get(key), str)), None
     )
     return make_call(name, arguments, thought, text_allowed=given in _TEXT_ARGUMENTS)
+
+
+def _is_definition(value: dict[str, Any]) -> bool:
+    """Whether this is the description of a tool, which models repeat, and not a call of it."""
+    parameters = value.get("parameters")
+    return (
+        isinstance(parameters, dict)
+        and parameters.get("type") == "object"
+        and ("description" in value or isinstance(parameters.get("properties"), dict))
+    )
 
 
 def _name(value: dict[str, Any]) -> str | None:

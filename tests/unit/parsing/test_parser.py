@@ -98,6 +98,9 @@ class TestModes:
             'Action: f\nAction Input: {"a": "cut',
             "Action: f",
             "f(1, 2)",
+            "Action: Finish[42]",
+            "Action: None (no tool fits)",
+            '[{"name": "f", "description": "d", "parameters": {"type": "object", "properties": {}}}]',
             "plain words",
         ],
     )
@@ -105,6 +108,34 @@ class TestModes:
         result = create_tool_call_parser().parse(text)
         assert result.data is None
         assert trace_of(result).errors
+
+    @pytest.mark.parametrize(
+        "text",
+        [
+            '<tool_call>{"name": "f", "arguments": {"a": "b"}}</tool_call>',
+            "<tool_call>f\n<arg_key>a</arg_key>\n<arg_value>b</arg_value>\n</tool_call>",
+            '<｜tool▁call▁begin｜>f<｜tool▁sep｜>{"a": "b"}<｜tool▁call▁end｜>',
+            '<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{"a": "b"}<|tool_call_end|>',
+            '<|channel|>commentary to=functions.f <|constrain|>json<|message|>{"a": "b"}<|call|>',
+            '[TOOL_CALLS]f[ARGS]{"a": "b"}',
+            '<function=f>{"a": "b"}</function>',
+            '<invoke name="f"><parameter name="a">b</parameter></invoke>',
+            '<|python_tag|>f.call(a="b")',
+            "```tool_code\nprint(f(a='b'))\n```",
+            '{"choices": [{"message": {"tool_calls": [{"function": {"name": "f", "arguments": "{\\"a\\": \\"b\\"}"}}]}}]}',
+            '{"candidates": [{"content": {"parts": [{"functionCall": {"name": "f", "args": {"a": "b"}}}]}}]}',
+            '{"content": [{"type": "text", "text": "hm"}, {"type": "tool_use", "name": "f", "input": {"a": "b"}}]}',
+            'Thought: x\nAction: f\nAction Input: {"a": "b"}\nObservation: made up\nAction: g\nAction Input: {}',
+            'I call {"name": "f", "parameters": {"a": "b"}} now.',
+        ],
+    )
+    def test_the_same_call_in_the_ways_of_many_models(self, text: str) -> None:
+        data = create_tool_call_parser().parse(text).data
+        assert (data["tool_name"], data["arguments"]) == ("f", {"a": "b"})
+
+    @pytest.mark.parametrize("text", ["Action: f\nAction Input: cats", 'Action: f("cats")', "Action: f[cats]"])
+    def test_text_as_the_input_goes_under_input(self, text: str) -> None:
+        assert create_tool_call_parser().parse(text).data["arguments"] == {"input": "cats"}
 
     def test_one_bad_call_of_two_spoils_both(self) -> None:
         good = '<tool_call>{"name": "f", "arguments": {}}</tool_call>'
