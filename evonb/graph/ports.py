@@ -94,7 +94,7 @@ class RunStore(Protocol):
         """Keep a step, and `documents` in the same transaction. After a crash it is there whole or not at all."""
 
     def put(self, run_id: str, documents: Mapping[str, Any]) -> None:
-        """Replace small documents of plain JSON by name: "status", "position", "breakpoints", "branches"; None deletes."""
+        """Replace small documents of plain JSON by name ("status", "position", "breakpoints"); None deletes."""
 
     def header(self, run_id: str) -> RunHeader:
         """The run's header. An unknown id is an error that offers near ones."""
