@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-from pydantic import Field, PrivateAttr, SkipValidation, field_validator
+from pydantic import Field, PrivateAttr, SkipValidation, field_validator, model_serializer
 
 from evonb.errors import GraphError, RouterError
 from evonb.graph.component import BaseComponent
@@ -70,6 +70,19 @@ class EdgeSpecBase(ABC, BaseComponent):
     @abstractmethod
     def get_possible_targets(self) -> list[str]:
         """Every target that `get_targets` may answer."""
+
+    def as_data(self) -> dict[str, Any]:
+        """The edge as plain data; functions as `GraphBuilder.dumps` writes them.
+
+        Raises:
+            GraphError: A function can't be saved.
+        """
+        data = {name: getattr(self, name) for name in type(self).model_fields}
+        return {name: _as_data(value, f"edge from {self.source!r}") for name, value in data.items()}
+
+    @model_serializer(mode="plain")
+    def _serialize(self) -> dict[str, Any]:
+        return self.as_data()
 
 
 class EdgeSpec(EdgeSpecBase):
@@ -174,6 +187,14 @@ class ConditionEdgeSpec(EdgeSpecBase):
         )
 
 
+def _as_data(value: Any, place: str) -> Any:
+    if not callable(value):
+        return value
+    from evonb.graph.serialize import dump_function
+
+    return dump_function(value, place)
+
+
 def _name_of(function: Any) -> str:
     return getattr(function, "__name__", type(function).__name__)
 
@@ -194,7 +215,7 @@ def cast_edge(v: Mapping[str, Any], *, trust: bool = False) -> EdgeSpecBase:
             f"An edge of type {found!r} isn't known, expected one of {', '.join(map(repr, kinds))}",
             fix="set 'edge_type'",
         )
-    data = dict(v)
+    data = {key: value for key, value in v.items() if key != "order"}
     for key in ("router", "state_filter"):
         if isinstance(data.get(key), Mapping):
             from evonb.graph.serialize import load_function

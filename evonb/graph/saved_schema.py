@@ -1,0 +1,141 @@
+"""State schemas as plain data: by import name where there is one, else key by key."""
+
+from __future__ import annotations
+
+import types
+import typing
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal, NotRequired, Union, get_args, get_origin, is_typeddict
+
+from pydantic import BaseModel, Field, create_model
+from pydantic_core import PydanticUndefined
+
+from evonb.errors import GraphError
+from evonb.graph.annotations import Declared, declared_keys, is_union
+from evonb.graph.saving import Loader, Saver, is_importable
+
+__all__ = ["load_schema", "save_schema"]
+
+
+def save_schema(schema: Any, saver: Saver) -> dict[str, Any]:
+    """The data of a schema.
+
+    Raises:
+        GraphError: A type or default in it can't be saved.
+    """
+    if schema is dict or is_importable(schema):
+        return {"kind": "name", "name": saver.code(schema, "the schema")}
+    kind = "typed_dict" if is_typeddict(get_origin(schema) or schema) else "model"
+    name = getattr(schema, "__name__", "State")
+    keys = [_save_key(key, saver) for key in declared_keys(schema)]
+    return {"kind": kind, "name": name, "keys": keys}
+
+
+def _save_key(key: Declared, saver: Saver) -> dict[str, Any]:
+    place = f"state key {key.name!r}"
+    data: dict[str, Any] = {
+        "name": key.name,
+        "type": _save_type(key.annotation, saver, place),
+        "optional": key.optional,
+    }
+    data["extras"] = [saver.save(extra, place) for extra in key.metadata]
+    info = key.info
+    if info is not None and info.default_factory is not None:
+        data["factory"] = saver.code(info.default_factory, place)
+    elif info is not None and info.default is not PydanticUndefined:
+        data["default"] = saver.save(info.default, place)
+    return data
+
+
+def _save_type(annotation: Any, saver: Saver, place: str) -> Any:
+    if annotation is None or annotation is types.NoneType:
+        return {"form": "None"}
+    if annotation is Any:
+        return {"form": "Any"}
+    origin, args = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        inner = _save_type(annotation.__origin__, saver, place)
+        return {
+            "form": "Annotated",
+            "of": inner,
+            "extras": [saver.save(item, place) for item in annotation.__metadata__],
+        }
+    if origin is Literal:
+        return {"form": "Literal", "values": [saver.save(value, place) for value in args]}
+    if is_union(annotation):
+        return {"form": "Union", "args": [_save_type(arm, saver, place) for arm in args]}
+    if origin is not None and args and all(not isinstance(arg, list) and arg is not ... for arg in args):
+        base = saver.code(origin, place)
+        return {"form": "generic", "of": base, "args": [_save_type(arg, saver, place) for arg in args]}
+    if is_typeddict(annotation) and not is_importable(annotation):
+        return {"form": "schema", "of": save_schema(annotation, saver)}
+    if isinstance(annotation, type):
+        if issubclass(annotation, BaseModel) and not is_importable(annotation):
+            return {"form": "schema", "of": save_schema(annotation, saver)}
+        return {"form": "name", "of": saver.code(annotation, place)}
+    raise GraphError(f"The type {annotation!r} of {place} can't be saved", fix="use a class, or a simpler type")
+
+
+def load_schema(data: Mapping[str, Any], loader: Loader) -> Any:
+    """The schema of data that `save_schema` made.
+
+    Raises:
+        Untrusted: It names code that isn't signed.
+        GraphError: It is damaged.
+    """
+    kind = data.get("kind")
+    if kind == "name":
+        return loader.load(data["name"])
+    if kind == "typed_dict":
+        return _typed_dict(data["name"], data["keys"], loader)
+    if kind == "model":
+        fields: dict[str, Any] = {
+            key["name"]: (_load_annotation(key, loader), _load_default(key, loader)) for key in data["keys"]
+        }
+        make: Any = create_model
+        return make(data["name"], **fields)
+    raise GraphError(f"Saved data hold a schema of the unknown kind {kind!r}")
+
+
+def _typed_dict(name: str, keys: list[Mapping[str, Any]], loader: Loader) -> Any:
+    hints = {}
+    for key in keys:
+        annotation = _load_annotation(key, loader)
+        hints[key["name"]] = NotRequired[annotation] if key["optional"] else annotation
+    make: Any = typing.TypedDict
+    return make(name, hints)
+
+
+def _load_annotation(key: Mapping[str, Any], loader: Loader) -> Any:
+    annotation = _load_type(key["type"], loader)
+    extras = [loader.load(extra) for extra in key["extras"]]
+    return Annotated[(annotation, *extras)] if extras else annotation
+
+
+def _load_default(key: Mapping[str, Any], loader: Loader) -> Any:
+    if "factory" in key:
+        return Field(default_factory=loader.load(key["factory"]))
+    return Field(default=loader.load(key["default"])) if "default" in key else ...
+
+
+def _load_type(data: Mapping[str, Any], loader: Loader) -> Any:
+    form = data.get("form")
+    if form == "None":
+        return None
+    if form == "Any":
+        return Any
+    if form == "name":
+        return loader.load(data["of"])
+    if form == "schema":
+        return load_schema(data["of"], loader)
+    if form == "Literal":
+        return Literal[tuple(loader.load(value) for value in data["values"])]
+    if form == "Annotated":
+        extras = [loader.load(extra) for extra in data["extras"]]
+        return Annotated[(_load_type(data["of"], loader), *extras)]
+    args = tuple(_load_type(arg, loader) for arg in data["args"])
+    if form == "Union":
+        return Union[args]  # noqa: UP007 - made of a tuple
+    if form == "generic":
+        return loader.load(data["of"])[args if len(args) > 1 else args[0]]
+    raise GraphError(f"Saved data hold a type of the unknown form {form!r}")
