@@ -33,10 +33,16 @@ def read_tool_calls(text: str) -> Reading:
     Raises:
         Unreadable: It holds none, or one that must not be made.
     """
-    for calls, start, end in _attempts(text):
+    for calls, spans in _attempts(text):
         if calls:
-            value = calls[0] if len(calls) == 1 else calls
-            return Reading(OutputFormat.TOOL_CALL, value, start, end)
+            return Reading(
+                OutputFormat.TOOL_CALL,
+                calls[0] if len(calls) == 1 else calls,
+                spans[0].start if spans else 0,
+                spans[-1].end if spans else len(text),
+                repairs=tuple(repair for span in spans for repair in span.read.repairs),
+                guesses=tuple(guess for span in spans for guess in span.read.guesses),
+            )
     raise Unreadable("no tool call in the text")
 
 
@@ -53,14 +59,13 @@ def looks_like_call(text: str) -> bool:
     return {"action", "action input"} <= labels
 
 
-def _attempts(text: str) -> Iterable[tuple[list[Call], int, int]]:
-    yield tagged_calls(text), 0, len(text)
-    yield _react(text), 0, len(text)
+def _attempts(text: str) -> Iterable[tuple[list[Call], list[JsonSpan]]]:
+    """The ways to find calls, surest first, each with the JSON that it used as far as that is known."""
+    yield tagged_calls(text), []
+    yield _react(text), []
     spans = find_json(text)
-    calls = _native(spans)
-    if calls:
-        yield calls, spans[0].start, spans[-1].end
-    yield python_calls(_unfenced(text)), 0, len(text)
+    yield _native(spans), spans
+    yield python_calls(_unfenced(text)), []
 
 
 def _native(spans: list[JsonSpan]) -> list[Call]:

@@ -122,7 +122,8 @@ class TestModes:
             '<invoke name="f"><parameter name="a">b</parameter></invoke>',
             '<|python_tag|>f.call(a="b")',
             "```tool_code\nprint(f(a='b'))\n```",
-            '{"choices": [{"message": {"tool_calls": [{"function": {"name": "f", "arguments": "{\\"a\\": \\"b\\"}"}}]}}]}',
+            '{"choices": [{"message": {"tool_calls": [{"function": '
+            '{"name": "f", "arguments": "{\\"a\\": \\"b\\"}"}}]}}]}',
             '{"candidates": [{"content": {"parts": [{"functionCall": {"name": "f", "args": {"a": "b"}}}]}}]}',
             '{"content": [{"type": "text", "text": "hm"}, {"type": "tool_use", "name": "f", "input": {"a": "b"}}]}',
             'Thought: x\nAction: f\nAction Input: {"a": "b"}\nObservation: made up\nAction: g\nAction Input: {}',
