@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import secrets
 import shutil
 import socket
@@ -229,11 +230,9 @@ def browser(width: int = 1280, height: int = 1000) -> Iterator[Browser]:
 
 _OPEN = """() => { const panel = window.jupyterapp?.shell?.currentWidget;
   return panel?.sessionContext?.session?.kernel?.status === 'idle' && panel.content?.widgets?.length > 0; }"""
-_IDLE = """() => window.jupyterapp.shell.currentWidget.content.widgets.every(cell => cell.model.type !== 'code'
-  || !cell.model.sharedModel.getSource().trim()
-  || (cell.model.executionCount !== null && cell.model.executionState !== 'running'))"""
 _CELL_DONE = """(index) => { const model = window.jupyterapp.shell.currentWidget.content.widgets[index].model;
   return model.executionCount !== null && model.executionState !== 'running'; }"""
+_ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _EXECUTE = """const future = kernel.requestExecute({code: arg.code, store_history: false, allow_stdin: false});
   let out = '';
   future.onIOPub = message => { const content = message.content;
@@ -275,16 +274,13 @@ class Notebook:
             index,
         )
 
-    def run(self, index: int, timeout_s: float = 60) -> None:
-        """Run a cell and wait until it's done."""
+    def run(self, index: int, *, fails: bool = False, timeout_s: float = 60) -> None:
+        """Run a cell and wait until it's done; it must end without an error, or with one if it `fails`."""
         self.js("panel.content.widgets[arg].model.executionCount = null; return null;", index)
         self.start(index)
         self.page.wait_for_function(_CELL_DONE, arg=index, timeout=timeout_s * 1000)
-
-    def run_all(self, timeout_s: float = 90) -> None:
-        """Run all cells; a cell that fails isn't the end unless Lab stops there."""
-        self.js("app.commands.execute('notebook:run-all-cells'); return null;")
-        self.page.wait_for_function(_IDLE, timeout=timeout_s * 1000)
+        errors = ["\n".join(out["traceback"]) for out in self.outputs(index) if out["output_type"] == "error"]
+        assert bool(errors) == fails, f"cell {index}: {_ANSI.sub('', errors[0]) if errors else 'no error'}"
 
     def is_done(self, index: int) -> bool:
         return bool(self.page.evaluate(_CELL_DONE, index))

@@ -31,7 +31,7 @@ class Picture:
     def __init__(self, notebook: Notebook, cell: int | None = None) -> None:
         scope = notebook.page.locator(".jp-Notebook") if cell is None else notebook.cell(cell)
         self.page = notebook.page
-        self.root = scope.locator(".evo:has(svg.graph)").first
+        self.root = scope.locator(".evo-live").first
         self.root.wait_for()
 
     def node(self, name: str) -> Locator:

@@ -57,7 +57,7 @@ def test_lesson_one_lights_up_and_ends_as_its_text_says(open_notebook: OpenNoteb
     picture.expect_nodes(classify="done", close="done", draft="idle")
     picture.expect_edge("classify>open_case", "off")
 
-    notebook.run(failing_run)
+    notebook.run(failing_run, fails=True)
     picture.expect_nodes(look_up_help="failed")
     picture.expect_text("NoneType")
     picture.screenshot(screens / "lesson-failed.png")

@@ -150,7 +150,7 @@ def test_running_the_cell_again_replaces_the_graph_and_keeps_positions(open_note
     notebook.run(3)
     again.expect_nodes(one="done", two="done")
     notebook.cell(3).get_by_text("2", exact=True).wait_for()
-    expect(notebook.cell(1).locator(".evo:has(svg.graph)")).to_have_count(1)
+    expect(notebook.cell(1).locator(".evo-live")).to_have_count(1)
 
 
 def test_two_graphs_in_one_kernel_never_mix(open_notebook: OpenNotebook, gates: Gates) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import nbformat
 from conftest import OpenNotebook
 from gates import KERNEL_SIDE, Gates
 from picture import SETUP, Picture
@@ -57,8 +58,8 @@ def test_a_notebook_reopened_with_a_new_kernel_shows_the_still_picture(
     still = notebook.cell(1).locator("img[src^='data:image/svg+xml']")
     expect(still).to_be_hidden()  # the live view stands for it while it lives
 
-    saved = notebook.save()
-    assert "data-node" not in saved.read_text(), "the notebook holds a picture, not the live view"
+    saved = nbformat.read(notebook.save(), as_version=4)
+    assert "widgets" not in saved.metadata, "the notebook holds a picture, not the state of a widget"
     notebook.server.end_kernels(notebook.path)
     notebook.open()
     expect(still).to_be_visible()
