@@ -13,7 +13,7 @@ from evonb.parsing.lists import split_cells
 _TRUE = frozenset({"true", "yes", "y", "1", "on"})
 _FALSE = frozenset({"false", "no", "n", "0", "off"})
 _GROUPED = re.compile(r"[+-]?\d{1,3}(?:[,_ \u00a0\u202f'٬]\d{3})+(?:\.\d+)?$")
-_PLAIN = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,4})?$", re.ASCII)
+_PLAIN = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d{1,4})?$", re.ASCII)
 _MAX_DIGITS = 4_000
 
 
@@ -54,7 +54,7 @@ def _integer(value: Any) -> int | None:
     if number is None:
         return None
     if re.fullmatch(r"[+-]?\d+", number):
-        return int(number) if len(number) < _MAX_DIGITS else None
+        return int(number)
     parsed = float(number)
     return int(parsed) if math.isfinite(parsed) and parsed.is_integer() else None
 
@@ -68,12 +68,12 @@ def _float(value: Any) -> float | None:
         except OverflowError:
             return None
     number = _digits(value)
-    return float(number) if number is not None and len(number) < _MAX_DIGITS else None
+    return float(number) if number is not None else None
 
 
 def _digits(value: Any) -> str | None:
     """A number's text in ASCII digits, without marks between thousands; None when it is no number."""
-    if not isinstance(value, str):
+    if not isinstance(value, str) or len(value) > _MAX_DIGITS:
         return None
     text = "".join(_ascii(char) for char in value.strip())
     if _GROUPED.match(text):

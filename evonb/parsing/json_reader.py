@@ -6,81 +6,34 @@ possible (a comma, a quote, a comment), as a guess when not (an end that was cut
 
 from __future__ import annotations
 
-import json
 import re
 from dataclasses import dataclass, field
 from typing import Any
 
 from evonb.parsing.failure import Unreadable
+from evonb.parsing.json_scalars import (
+    JSON_WORDS,
+    LAST_TOKEN,
+    MISSING,
+    NUMBER,
+    WORDS,
+    is_json_number,
+    partial_scalar,
+    to_number,
+)
+from evonb.parsing.json_strict import JsonRead, read_strict
 from evonb.parsing.json_strings import OPENERS, read_string, skip_blank
-from evonb.parsing.limits import check_depth, refuse_depth
+from evonb.parsing.limits import refuse_depth
 
 _OPEN = {"{": "{", "[": "[", "｛": "{", "［": "[", "(": "("}
 _CLOSE = {"}": "{", "]": "[", "｝": "{", "］": "["}
 _COMMA = ",，;"
 _COLON = ":：="
-_NUMBER = re.compile(r"[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?(?![\w.])", re.ASCII)
-_STRICT_NUMBER = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?", re.ASCII)
 _WORD = re.compile(r"[^\s,，:：{}\[\]｛｝［］\"'“”„]+")
 _BARE = re.compile(r"[^,，;{}\[\]｛｝［］\"\n]+")
 _KEY = re.compile(r"[^\W\d][\w$.-]*|\d+", re.UNICODE)
-_LAST_TOKEN = re.compile(
-    r"(?:-?\d[\d.]*(?:[eE][+-]?\d*)?|-|t(?:r(?:ue?)?)?|f(?:a(?:l(?:se?)?)?)?|n(?:u(?:ll?)?)?)\Z", re.ASCII
-)
 _MAX_REFUSED = 50
 _STRAY = re.compile(r"[^,{}\[\]\n\"]{1,200}")
-_WORDS: dict[str, Any] = {
-    "true": True, "false": False, "null": None, "True": True, "False": False, "None": None, "TRUE": True,
-    "FALSE": False, "NULL": None, "undefined": None, "NaN": float("nan"), "nan": float("nan"),
-    "Infinity": float("inf"), "-Infinity": float("-inf"), "+Infinity": float("inf"), "inf": float("inf"),
-}  # fmt: skip
-_JSON_WORDS = ("true", "false", "null")
-_DECODER = json.JSONDecoder(strict=False)
-MISSING = object()
-
-
-@dataclass(frozen=True)
-class JsonRead:
-    """A value and how sure it is.
-
-    Attributes:
-        value: What was read.
-        end: One after its last character.
-        repairs: Differences with only one reading, each in words.
-        guesses: Decisions that another reader might have made differently.
-        open_levels: How many brackets were still open where the text ended; 0 for a whole value.
-        open_in_value: The text ended inside a scalar or a member, not just before closing brackets.
-        open_path: The keys whose values were still open where the text ended, from the outside in.
-        quoted: It has quoted keys or quoted items, so it isn't prose that happens to use brackets.
-    """
-
-    value: Any
-    end: int
-    repairs: tuple[str, ...] = ()
-    guesses: tuple[str, ...] = ()
-    open_levels: int = 0
-    open_in_value: bool = False
-    open_path: tuple[str, ...] = ()
-    quoted: bool = True
-
-    @property
-    def cut(self) -> bool:
-        """Whether the end is missing."""
-        return self.open_levels > 0
-
-
-def partial_scalar(token: str) -> Any:
-    """What the beginning of a number or of a JSON word stands for; `MISSING` when it says nothing yet."""
-    word = next((word for word in _JSON_WORDS if word.startswith(token)), None)
-    if word:
-        return _WORDS[word]
-    number = token.rstrip("eE+-.")
-    if _STRICT_NUMBER.fullmatch(number) is None:
-        return MISSING
-    try:
-        return float(number) if set(number) & set(".eE") else int(number)
-    except ValueError:
-        return MISSING
 
 
 def read_json(text: str, start: int = 0, *, try_strict: bool = True) -> JsonRead:
@@ -105,23 +58,6 @@ def read_json(text: str, start: int = 0, *, try_strict: bool = True) -> JsonRead
     except Unreadable as error:
         error.position = reader.at
         raise
-
-
-def read_strict(text: str, start: int = 0) -> JsonRead | None:
-    """Read the valid JSON value at `start`, line breaks in strings allowed; None when it isn't valid.
-
-    Raises:
-        TooDeep: It nests beyond all reason.
-    """
-    try:
-        value, end = _DECODER.raw_decode(text, start)
-    except RecursionError:
-        refuse_depth(1_000_000)
-        return None
-    except ValueError:  # also integers beyond Python's limit of digits
-        return None
-    check_depth(value)
-    return JsonRead(value, end, quoted=type(value) in (dict, list))
 
 
 @dataclass
@@ -305,7 +241,7 @@ class _Reader:
 
     def _value(self, frame: _Frame, char: str) -> bool:
         if frame.done:
-            if char not in _OPEN and char not in OPENERS and not _NUMBER.match(self.text, self.at):
+            if char not in _OPEN and char not in OPENERS and not NUMBER.match(self.text, self.at):
                 return self._extra(frame)
             self.repairs.append("added a comma")
             frame.done = False
@@ -349,10 +285,10 @@ class _Reader:
             self.guesses.append(guessed)
 
     def _scalar(self, frame: _Frame) -> bool:
-        last = _LAST_TOKEN.match(self.text, self.at)
+        last = LAST_TOKEN.match(self.text, self.at)
         if last:
             return self._last_scalar(frame, last.group())
-        number = _NUMBER.match(self.text, self.at)
+        number = NUMBER.match(self.text, self.at)
         if number and self._ends_scalar(number.end()):
             self._put(frame, self._number(number.group()))
             self.at = number.end()
@@ -361,10 +297,10 @@ class _Reader:
         word = _WORD.match(self.text, self.at)
         if word is None:
             return self._lost("expected a value")
-        if word.group() in _WORDS and self._ends_scalar(word.end()):
-            if word.group() not in _JSON_WORDS:
+        if word.group() in WORDS and self._ends_scalar(word.end()):
+            if word.group() not in JSON_WORDS:
                 self.repairs.append(f"read {word.group()} as a literal")
-            self._put(frame, _WORDS[word.group()])
+            self._put(frame, WORDS[word.group()])
             self.at = word.end()
             return True
         return self._bare(frame)
@@ -391,13 +327,13 @@ class _Reader:
         )
 
     def _number(self, token: str) -> Any:
-        if _STRICT_NUMBER.fullmatch(token) is None:
+        if not is_json_number(token):
             self.repairs.append(f"read {token[:20]} as a number")
-        try:
-            return int(token) if re.fullmatch(r"[+-]?\d+", token) else float(token)
-        except ValueError:  # more digits than Python turns into an integer
+        value = to_number(token)
+        if value is MISSING:
             self.guesses.append("kept a number of thousands of digits as text")
             return token
+        return value
 
     def _bare(self, frame: _Frame) -> bool:
         """Text without quotes, to the end of the line or the next structure."""

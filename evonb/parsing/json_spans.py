@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from evonb.parsing.failure import Unreadable
-from evonb.parsing.json_reader import JsonRead, read_json, read_strict
+from evonb.parsing.json_reader import read_json
+from evonb.parsing.json_strict import JsonRead, read_strict
 
 _CANDIDATE = re.compile(
     r"""[{｛](?=[\s\u00a0\u200b]*(?:["'“„«‘＂「}｝]|[^\W\d][\w$.-]{0,80}[\s\u00a0]*[:：]|//|/\*))"""

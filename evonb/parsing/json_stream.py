@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from evonb.parsing.json_reader import MISSING, partial_scalar
+from evonb.parsing.json_scalars import MISSING, partial_scalar
 from evonb.parsing.json_strings import unescape, whole_escapes
 from evonb.parsing.limits import MAX_DEPTH
 

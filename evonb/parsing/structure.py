@@ -11,7 +11,7 @@ from evonb.parsing.failure import Unreadable
 from evonb.parsing.fences import find_fences
 from evonb.parsing.fields import coverage
 from evonb.parsing.gather import gather
-from evonb.parsing.json_reader import read_strict
+from evonb.parsing.json_strict import read_strict
 from evonb.parsing.json_strings import skip_blank
 from evonb.parsing.key_value import read_key_value
 from evonb.parsing.lists import read_list

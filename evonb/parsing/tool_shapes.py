@@ -9,7 +9,8 @@ from __future__ import annotations
 from typing import Any
 
 from evonb.parsing.failure import Unreadable
-from evonb.parsing.json_reader import JsonRead, read_json
+from evonb.parsing.json_reader import read_json
+from evonb.parsing.json_strict import JsonRead
 from evonb.parsing.json_strings import skip_blank
 
 Call = dict[str, Any]

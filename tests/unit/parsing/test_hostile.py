@@ -45,6 +45,7 @@ HOSTILE = {
     "open calls": '<tool_call>{"name": ' * N,
     "open functions": "<function=a><parameter=b>" * N,
     "python": "f(" + "(" * 300 + ")" * 300 + ")",
+    "a long number": '{"n": ' + "1" * N * 50 + "x}",
     "digits": "1 " * N * 10,
     "dots": "a." * N * 10 + "@",
     "passwords": "password " * N * 5,
