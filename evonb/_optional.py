@@ -15,6 +15,7 @@ from evonb.errors import MissingDependency
 _EXTRAS = {
     "IPython": "jupyter",
     "anywidget": "jupyter",
+    "defusedxml": "parsing",
     "docker": "sandbox",
     "docstring_parser": "tools",
     "httpx2": "mcp",
@@ -25,6 +26,7 @@ _EXTRAS = {
     "pyvis": "export",
     "referencing": "mcp",
     "resvg_py": "export",
+    "ruamel": "parsing",
     "mcp": "mcp",
     "nest_asyncio": "jupyter",
     "openai": "llm",
