@@ -357,6 +357,9 @@ class ReadSet(set[Any]):
     def __reduce_ex__(self, _protocol: SupportsIndex) -> tuple[Any, ...]:
         return (set, (list(self),))
 
+    def __repr__(self) -> str:
+        return repr(set(self))
+
     def __copy__(self) -> set[Any]:
         return set(self)
 

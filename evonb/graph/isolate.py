@@ -137,20 +137,34 @@ def _take_read_set(value: ReadSet) -> set[Any]:
 
 def _like(item: Any, original: Any) -> Any:
     """`item` taken in; `original` itself if nothing in it differs."""
-    new = _take(item)
-    if new is original:
-        return original
-    if isinstance(new, BaseModel) and type(new) is type(original) and _same_fields(new, original):
-        return original
-    return new
+    return _unified(_take(item), original)
 
 
-def _same_fields(new: BaseModel, old: BaseModel) -> bool:
-    mine, theirs = new.__dict__, old.__dict__
-    return mine.keys() == theirs.keys() and all(
-        value is theirs[key] or (is_atom(type(value)) and type(value) is type(theirs[key]) and value == theirs[key])
-        for key, value in mine.items()
-    )
+def _unified(new: Any, old: Any) -> Any:
+    """`old` if `new` is a copy of it with the same parts, else `new`."""
+    if new is old or new.__class__ is not old.__class__:
+        return new
+    if is_atom(new.__class__):
+        return old if new == old else new
+    if isinstance(new, tuple):
+        pairs = list(zip(new, old, strict=False)) if len(new) == len(old) else None
+    else:
+        pairs = _fields_of(new, old)
+    same = pairs is not None and all(_unified(mine, theirs) is theirs for mine, theirs in pairs)
+    return old if same else new
+
+
+def _fields_of(new: Any, old: Any) -> list[tuple[Any, Any]] | None:
+    """The fields of two objects side by side; None for what has none to compare."""
+    if isinstance(new, BaseModel):
+        if new.__pydantic_extra__ or new.__pydantic_private__:
+            return None
+        mine, theirs = new.__dict__, old.__dict__
+        return [(mine[key], theirs[key]) for key in mine] if mine.keys() == theirs.keys() else None
+    if not dataclasses.is_dataclass(new):
+        return None
+    names = [field.name for field in dataclasses.fields(new)]
+    return [(getattr(new, name, _NOTHING), getattr(old, name, _NOTHING)) for name in names]
 
 
 # --- objects ---------------------------------------------------------------------------
