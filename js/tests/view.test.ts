@@ -135,6 +135,17 @@ describe("the picture", () => {
     expect(node(el, "summarise")).toBe(element);
   });
 
+  it("says in a tooltip what the pointer is on, and whole names that were cut", () => {
+    const { el } = open(IDLE);
+    const over = (part: Element) => part.dispatchEvent(new Event("pointerover", { bubbles: true }));
+    expect(el.querySelector("title")).toBeNull();
+    over(node(el, "plan"));
+    expect(node(el, "plan").querySelector("title")?.textContent).toBe("plan, not run yet");
+    over(edge(el, "draft>tools"));
+    expect(edge(el, "draft>tools").querySelector("title")?.textContent).toBe("draft → tools, tool call");
+    expect(el.querySelectorAll("title")).toHaveLength(1);
+  });
+
   it("draws names as text, never as markup", () => {
     const { el } = open(loadStream("awkward").start);
     expect(el.querySelector("img, script")).toBeNull();

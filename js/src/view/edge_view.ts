@@ -3,7 +3,7 @@
 import { headPath, linePath } from "../core/path.ts";
 import { cut } from "../core/text.ts";
 import type { EdgeState, WireEdge, WireRoute } from "../protocol/generated.ts";
-import { classes, setAttribute, setText, svg } from "./dom.ts";
+import { classes, setAttribute, svg } from "./dom.ts";
 import { GEOMETRY } from "./glyph.ts";
 
 const LABEL_LETTERS = GEOMETRY.node.name_letters;
@@ -12,7 +12,6 @@ export class EdgeView {
   readonly element: SVGGElement;
   /** Drawn above the nodes, so it isn't a child of `element`; null for an edge without one. */
   readonly label: SVGTextElement | null;
-  private readonly title = svg("title");
   private readonly line: string;
   private look: "taken" | "off" | false = false;
 
@@ -27,7 +26,6 @@ export class EdgeView {
     this.element = svg(
       "g",
       { "data-edge": edge.id },
-      this.title,
       svg("path", { class: "line", d: this.line }),
       svg("path", { class: "head", d: headPath(route.points) }),
       svg("path", { class: "hit", d: this.line, "stroke-width": GEOMETRY.edge.hit_width }),
@@ -48,7 +46,7 @@ export class EdgeView {
       classes("edge", this.edge.kind === "conditional" && "cond", look, pulsing && "pulse"),
     );
     if (this.label !== null) setAttribute(this.label, "class", classes("label", look));
-    setText(this.title, this.say(taken, off));
+    setAttribute(this.element, "data-tip", this.say(taken, off));
   }
 
   /** Heavy lines lie above plain ones, faint ones below. */

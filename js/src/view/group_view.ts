@@ -12,7 +12,6 @@ const GLYPH_ROOM = 18;
 
 export class GroupView {
   readonly element: SVGGElement;
-  private readonly title = svg("title");
   private readonly time: SVGTextElement;
   private readonly glyph = svg("g", {
     class: "glyph",
@@ -29,7 +28,6 @@ export class GroupView {
     this.element = svg(
       "g",
       { transform: `translate(${at.x} ${at.y})`, role: "button", tabindex: -1, "data-node": node.id },
-      this.title,
       svg("rect", { class: "ring", x: -3, y: -3, width: at.w + 6, height: at.h + 6, rx: G.radius + 3 }),
       svg("rect", { class: "frame", width: at.w, height: at.h, rx: G.radius }),
       this.glyph,
@@ -50,7 +48,6 @@ export class GroupView {
     const said = sayNode(this.node, state, time, this.index);
     setAttribute(this.element, "class", classes("group", status, here && "here"));
     setAttribute(this.element, "aria-label", said);
-    setText(this.title, said);
     const visits = state !== undefined && state.visits > 1 ? `×${state.visits}  ` : "";
     setText(this.time, `${visits}${time}`);
   }

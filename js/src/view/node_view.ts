@@ -12,7 +12,6 @@ const PATTERNED: readonly NodeStatus[] = ["queued", "waiting", "failed"];
 
 export class NodeView {
   readonly element: SVGGElement;
-  private readonly title = svg("title");
   private readonly ring: SVGRectElement;
   private readonly box: SVGRectElement;
   private readonly fill: SVGRectElement;
@@ -46,7 +45,7 @@ export class NodeView {
       tabindex: -1,
       "data-node": node.id,
     });
-    this.element.append(this.title, this.ring, this.box, ...(this.isPill ? this.pill() : this.body()));
+    this.element.append(this.ring, this.box, ...(this.isPill ? this.pill() : this.body()));
   }
 
   update(state: NodeState | undefined, runningS: number | null, here: boolean): void {
@@ -55,7 +54,6 @@ export class NodeView {
     const said = sayNode(this.node, state, time, this.index);
     setAttribute(this.element, "class", classes("node", status, here && "here"));
     setAttribute(this.element, "aria-label", said);
-    setText(this.title, said);
     if (this.isPill) return;
     if (status !== this.status) this.dress(status);
     this.status = status;

@@ -20,6 +20,7 @@ import type { WireBox, WireLayout } from "../protocol/generated.ts";
 import { html, setAttribute, svg } from "./dom.ts";
 import { listenForGestures } from "./gestures.ts";
 import { GEOMETRY } from "./glyph.ts";
+import { showTooltips } from "./tooltips.ts";
 
 export const TOUCH_REST_MS = 3000;
 const STRIP = 236; // room for callouts at the right, where there is some
@@ -52,6 +53,7 @@ export class Stage {
     this.svg = svg("svg", { class: "graph", role: "group" }, this.underlay, this.world, this.overlay);
     this.element = html("div", { class: "stage" }, this.svg);
     listenForGestures(this.element, this.svg, this, signal);
+    showTooltips(this.svg, signal);
     const observer = new ResizeObserver(() => this.resized());
     observer.observe(this.element);
     signal.addEventListener("abort", () => observer.disconnect(), { once: true });
