@@ -81,7 +81,8 @@ def final_state(run: dict[str, Any]) -> str:
 
 def main() -> int:
     BUILD.mkdir(exist_ok=True)
-    print(f"Running {LESSON.relative_to(ROOT)}, a support desk that drafts, reviews and revises its answers ...")
+    print(f"Running {LESSON.relative_to(ROOT)}, a support desk that drafts, reviews and revises its answers.")
+    print("One of its runs fails on purpose, and the lesson mends it.")
     story = Story()
     notebook = Lesson(LESSON).run(story.after_cell)
     first = story.runs[0]
@@ -90,7 +91,7 @@ def main() -> int:
     executed, picture = BUILD / LESSON.name, BUILD / f"{LESSON.stem}.html"
     nbformat.write(notebook, executed)
     picture.write_text(html_picture(first["snapshot"]), encoding="utf-8")
-    print(f"\nLeft behind:\n  {shown(executed)}  the executed lesson\n  {shown(picture)}  its picture, for any browser")
+    print(f"\nLeft behind:\n  {shown(executed)}  the executed lesson\n  {shown(picture)}   its picture, for any browser")
     print("\nGo on with\n  make lab    JupyterLab on the lessons, where the graph lights up while it runs")
     return 0
 

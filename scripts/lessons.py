@@ -37,6 +37,7 @@ class Lesson:
             kernel_name=kernel,
             timeout=120,
             store_widget_state=False,
+            extra_arguments=["--log-level=ERROR"],
             resources={"metadata": {"path": str(path.parent)}},
         )
 
@@ -50,7 +51,7 @@ class Lesson:
             nbclient.exceptions.CellExecutionError: A cell failed that isn't tagged `raises-exception`.
         """
         with self.client.setup_kernel():
-            for index, cell in enumerate(self.notebook.cells):
+            for index, cell in enumerate(list(self.notebook.cells)):
                 self.client.execute_cell(cell, index)
                 if cell.cell_type == "code":
                     after_cell(cell, self._silent)
@@ -61,7 +62,11 @@ class Lesson:
 
     def _silent(self, code: str) -> str:
         cell = nbformat.v4.new_code_cell(code)
-        self.client.execute_cell(cell, len(self.notebook.cells), store_history=False)
+        self.notebook.cells.append(cell)  # nbclient wants the cell to be one of the notebook's
+        try:
+            self.client.execute_cell(cell, len(self.notebook.cells) - 1, store_history=False)
+        finally:
+            self.notebook.cells.pop()
         return "".join(output.text for output in cell.outputs if output.output_type == "stream")
 
 

@@ -36,7 +36,7 @@ def test_an_exception_turns_its_node_red_and_explains_itself(open_notebook: Open
     picture.expect_chip("Failed")
     card = picture.root.locator(".card").first
     expect(card).to_contain_text("socre")
-    expect(card).to_contain_text("in node grade")
+    expect(card).to_contain_text("line 12, graph 'grades' > node 'grade'")
     expect(card).to_contain_text("'score'")
     expect(card).to_contain_text('points = state["socre"]')
     card.locator("summary").first.click()
