@@ -77,7 +77,7 @@ def forget_names(namespace: dict[str, Any]) -> None:
 
 def _build(session: Session, opened: OpenCell) -> GraphEngine:
     options = opened.options
-    classes = classes_in("\n" * _head_lines(session.raw_cell) + _body(session.raw_cell))
+    classes = classes_in(_body(session))
     schema = find_schema(session.namespace, classes, options.state)
     builder = opened.collected.to_builder(schema, options.name)
     builder.strict = options.strict
@@ -142,9 +142,7 @@ def _uncover(namespace: dict[str, Any], hidden: dict[str, object]) -> None:
             namespace[name] = value
 
 
-def _head_lines(raw_cell: str) -> int:
-    return raw_cell[: raw_cell.find("%%evograph")].count("\n") + 1
-
-
-def _body(raw_cell: str) -> str:
-    return raw_cell.lstrip().partition("\n")[2]
+def _body(session: Session) -> str:
+    """The cell's own code as plain Python: magics in it are calls."""
+    text: str = session.shell.transform_cell(session.raw_cell)
+    return text

@@ -12,7 +12,7 @@ from typing import Any
 
 from IPython.core import inputtransformer2 as ipython
 
-__all__ = ["HEAD", "EvoCommand", "evograph_cell", "is_evograph"]
+__all__ = ["HEAD", "EvoCommand", "evograph_cell", "head_of", "is_evograph"]
 
 HEAD = re.compile(r"%%evograph\b[ \t]*(?P<line>[^\r\n]*)")
 _FUTURE = re.compile(r"from[ \t]+__future__[ \t]+import[ \t]+[\w, \t]+;?[ \t]*(#.*)?$")
@@ -24,22 +24,33 @@ RUN = "await __import__('evonb.magics.evo', fromlist=['run_command']).run_comman
 REFUSE = "__import__('evonb.magics.evo', fromlist=['refuse_in_function']).refuse_in_function({line!r}, {number})"
 
 
+def head_of(lines: list[str]) -> int | None:
+    """Index of the `%%evograph` line; only blank lines and comments may stand above it."""
+    for number, line in enumerate(lines):
+        if HEAD.match(line):
+            return number
+        if line.strip() and not line.lstrip().startswith("#"):
+            break
+    return None
+
+
 def is_evograph(text: str) -> bool:
-    """Whether a cell's first line that isn't blank is `%%evograph`."""
-    return HEAD.match(text.lstrip()) is not None
+    """Whether a cell is an `%%evograph` cell."""
+    return head_of(text.splitlines()) is not None
 
 
 def evograph_cell(lines: list[str]) -> list[str]:
     """A `%%evograph` cell as an ordinary one; other cells as they are. Line numbers stay."""
-    first = next((number for number, line in enumerate(lines) if line.strip()), None)
+    first = head_of(lines)
     if first is None or (head := HEAD.match(lines[first])) is None:
         return lines
     futures, body = _without_futures(lines[first + 1 :])
     if body and not body[-1].endswith("\n"):
         body[-1] += "\n"
     # The call stands on the first line: IPython would drop blank ones and shift all numbers.
-    begin = "; ".join([*futures, BEGIN.format(line=head["line"].strip())]) + "\n"
-    return [begin, *["\n"] * first, *body, END + "\n"]
+    begin = "; ".join([*futures, BEGIN.format(line=head["line"].strip())])
+    above = [*lines[:first], "\n"]
+    return [f"{begin}  {above[0].lstrip()}".rstrip() + "\n", *above[1:], *body, END + "\n"]
 
 
 def _without_futures(body: list[str]) -> tuple[list[str], list[str]]:

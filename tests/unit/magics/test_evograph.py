@@ -99,6 +99,14 @@ def test_await_braces_and_magics_work_in_the_body(notebook: Notebook) -> None:
     assert (notebook["x"], notebook["y"], notebook["z"]) == ("slept", "slept {}", {1})
 
 
+def test_the_state_is_found_in_a_cell_with_magics(notebook: Notebook) -> None:
+    notebook.ok(
+        "# a comment\n%%evograph g --no-show\n%time x = 1\nclass Mine(TypedDict):\n    a: int\n"
+        "@node\ndef one(state): return {'a': 2}\nSTART >> one >> END\n"
+    )
+    assert notebook["g"].state_schema is notebook["Mine"]
+
+
 def test_running_the_cell_again_replaces_the_graph_in_place(notebook: Notebook) -> None:
     notebook.ok(SUPPORT, "cell-1")
     first = notebook["support"]

@@ -31,6 +31,17 @@ def test_leading_blank_lines_count(manager: TransformerManager) -> None:
     assert lines[3] == "x = 1"
 
 
+def test_comments_may_stand_above(manager: TransformerManager) -> None:
+    lines = manager.transform_cell("# my graph\n\n%%evograph g\nx = 1\n").split("\n")
+    assert ".begin('g')" in lines[0]
+    assert lines[0].endswith("# my graph")
+    assert lines[3] == "x = 1"
+
+
+def test_code_may_not_stand_above() -> None:
+    assert not is_evograph("x = 1\n%%evograph g\n")
+
+
 def test_braces_quotes_and_backslashes_of_the_line_arrive_untouched(manager: TransformerManager) -> None:
     line = """g --break '{a}' "{'b': 1}" \\n"""
     first = manager.transform_cell(f"%%evograph {line}\n").split("\n")[0]
@@ -40,7 +51,10 @@ def test_braces_quotes_and_backslashes_of_the_line_arrive_untouched(manager: Tra
     assert ast.literal_eval(call.value.args[0]) == line
 
 
-@pytest.mark.parametrize("cell", ["x = 1\n", "%%time\nx = 1\n", "# %%evograph g\n", "x = '''\n%%evograph g\n'''\n", ""])
+@pytest.mark.parametrize(
+    "cell",
+    ["x = 1\n", "%%time\nx = 1\n", "# %%evograph g\n", "y = 2\n%%evograph g\n", "x = '''\n%%evograph g\n'''\n", ""],
+)
 def test_other_cells_are_left_alone(cell: str) -> None:
     lines = cell.splitlines(keepends=True)
     assert evograph_cell(lines) == lines
