@@ -8,10 +8,11 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Gener
 from typing import TYPE_CHECKING, Any
 
 from evonb.graph.bus import Bus
-from evonb.graph.events import Event, Listener, RunId
 
 if TYPE_CHECKING:
+    from evonb.graph.asking import Question
     from evonb.graph.engine import GraphEngine
+    from evonb.graph.events import Event, Listener, RunId
 
 __all__ = ["RunHandle", "run_in_loop_thread", "stream_events"]
 
@@ -45,6 +46,35 @@ class RunHandle:
         if not self._task.done():
             self._stopped = True
             self._task.cancel()
+
+    async def question(self) -> Question | None:
+        """The question to a person that this run waits on, or the next one; None if the run ends without asking."""
+        from evonb.graph.asking import next_question  # most runs never ask
+
+        asked = asyncio.ensure_future(next_question(self.run_id))
+        await asyncio.wait((asked, self._task), return_when=asyncio.FIRST_COMPLETED)
+        if asked.done():
+            return asked.result()
+        asked.cancel()
+        return None
+
+    def answer(self, value: Any, *, node: str | None = None) -> Any:
+        """Answer the question that this run waits on; from any thread.
+
+        Args:
+            value: The answer.
+            node: The node that asks, when several do.
+
+        Returns:
+            The value as the node gets it, with the declared type.
+
+        Raises:
+            AnswerRefused: It doesn't fit; the question stays open.
+            NoQuestion: No question is open, or several are.
+        """
+        from evonb.graph.asking import answer
+
+        return answer(value, run_id=self.run_id, node=node)
 
     def __await__(self) -> Generator[Any, None, Any]:
         return self._result().__await__()

@@ -1,0 +1,62 @@
+"""A journal of receipts that knows which run, and which message of the model, a call belongs to."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import Any
+
+from evonb.tools import ReceiptJournal, ToolReceipt
+
+__all__ = ["JournalOfRuns", "journal_place"]
+
+_place: ContextVar[str | None] = ContextVar("evonb_journal_place", default=None)
+_KEPT = 256
+
+
+@contextmanager
+def journal_place(run_id: str | None, message_id: str | None) -> Iterator[None]:
+    """Calls made inside belong to this message of this run; without both, nothing is kept or found."""
+    token = _place.set(f"{run_id}/{message_id}" if run_id and message_id else None)
+    try:
+        yield
+    finally:
+        _place.reset(token)
+
+
+class JournalOfRuns(ReceiptJournal):
+    """Answers a call again only for the same message of the same run: a retry, or a step back and over.
+
+    Some servers give every call the same id, so the id alone would take one call for another. The latest 256 messages
+    are remembered.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._journals: OrderedDict[str, ReceiptJournal] = OrderedDict()
+        self._journals_lock = threading.Lock()
+
+    def __len__(self) -> int:
+        with self._journals_lock:
+            return sum(map(len, self._journals.values()))
+
+    def keep(self, receipt: ToolReceipt, arguments: Any) -> None:
+        """Keep a completed receipt of a call that belongs to a run."""
+        place = _place.get()
+        if place is None:
+            return
+        with self._journals_lock:
+            journal = self._journals.setdefault(place, ReceiptJournal())
+            self._journals.move_to_end(place)
+            if len(self._journals) > _KEPT:
+                self._journals.popitem(last=False)
+        journal.keep(receipt, arguments)
+
+    def find(self, call_id: str | None, tool_id: str, arguments: Any) -> ToolReceipt | None:
+        """The receipt of the same call on the same message of the same run."""
+        with self._journals_lock:
+            journal = self._journals.get(_place.get() or "")
+        return None if journal is None else journal.find(call_id, tool_id, arguments)
