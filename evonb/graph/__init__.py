@@ -1,12 +1,16 @@
-"""The graph core: build, run, watch. Needs pydantic only."""
+"""The graph core: build, run, watch. Needs pydantic only.
+
+What a first run doesn't need (the debugger, events, checks) loads on first use, so that importing stays quick.
+"""
 
 from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from evonb.graph.builder import GraphBuilder
 from evonb.graph.calling import RetryPolicy
 from evonb.graph.component import BaseComponent
-from evonb.graph.debugger import GraphEngineDebugger
-from evonb.graph.dsl import END, START, edge, node, router
 from evonb.graph.edges import ConditionEdgeSpec, EdgeSpec, EdgeSpecBase, Send, cast_edge
 from evonb.graph.engine import GraphEngine
 from evonb.graph.failure import GraphWarning
@@ -20,9 +24,7 @@ from evonb.graph.nodes import (
     SyncStreamNode,
     callable_to_node,
 )
-from evonb.graph.runtime_task import RunTimeTask
 from evonb.graph.state import StateCkpt, StateFilterLike
-from evonb.graph.state_schema import generate_state_schema
 from evonb.graph.strategies import StateUpdater, _append_messages, _overwrite_state_update_strategy
 from evonb.graph.streaming import (
     StreamCtx,
@@ -32,6 +34,12 @@ from evonb.graph.streaming import (
     set_streaming_handler,
     stream_writer_env,
 )
+
+if TYPE_CHECKING:
+    from evonb.graph.debugger import GraphEngineDebugger
+    from evonb.graph.dsl import END, START, edge, node, router
+    from evonb.graph.runtime_task import RunTimeTask
+    from evonb.graph.state_schema import generate_state_schema
 
 __all__ = [
     "END",
@@ -72,3 +80,21 @@ __all__ = [
     "set_streaming_handler",
     "stream_writer_env",
 ]
+
+_ON_FIRST_USE = {
+    **dict.fromkeys(("END", "START", "edge", "node", "router"), "evonb.graph.dsl"),
+    "GraphEngineDebugger": "evonb.graph.debugger",
+    "RunTimeTask": "evonb.graph.runtime_task",
+    "generate_state_schema": "evonb.graph.state_schema",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _ON_FIRST_USE:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = globals()[name] = getattr(import_module(_ON_FIRST_USE[name]), name)
+    return found
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_ON_FIRST_USE})

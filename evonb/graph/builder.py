@@ -6,22 +6,23 @@ import difflib
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import PrivateAttr, SkipValidation
 
 from evonb.errors import GraphError, StateError
 from evonb.graph.annotations import is_schema
 from evonb.graph.component import BaseComponent
-from evonb.graph.dsl import collecting
 from evonb.graph.edges import ConditionEdgeSpec, EdgeSpec, EdgeSpecBase
 from evonb.graph.engine import GraphEngine
 from evonb.graph.failure import GraphWarning
 from evonb.graph.nodes import GraphNodeSpec, callable_to_node
 from evonb.graph.plan import END, START, in_order
 from evonb.graph.state import StateFilterLike
-from evonb.graph.topology import Finding
 from evonb.typing import DEFAULT_EDGE_GROUP, GraphMode, NodeActionMode, SpecialNode
+
+if TYPE_CHECKING:
+    from evonb.graph.topology import Finding
 
 __all__ = ["GraphBuilder"]
 
@@ -179,6 +180,8 @@ class GraphBuilder(BaseComponent):
 
     def __enter__(self) -> GraphBuilder:
         """Collect what the `>>` language says in the block; see `evonb.graph.dsl`."""
+        from evonb.graph.dsl import collecting
+
         self._block = collecting(self)
         return self._block.__enter__()
 

@@ -8,12 +8,14 @@ import time
 from collections import deque
 from collections.abc import Awaitable
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
-from evonb.graph.events import Chunk, Detach, Event, Listener, RunId, TaskId
 from evonb.graph.streaming import Frame
 from evonb.logger import get_logger
+
+if TYPE_CHECKING:
+    from evonb.graph.events import Detach, Event, Listener, RunId, TaskId
 
 __all__ = ["Bus", "Hub"]
 
@@ -81,7 +83,7 @@ class Bus:
     )  # fmt: skip
 
     def __init__(self, hub: Hub, own: tuple[Listener, ...] = (), *, live: bool = False) -> None:
-        self.run_id = RunId(uuid4().hex)
+        self.run_id = cast("RunId", uuid4().hex)
         self.own = own
         self.own_live = live
         self.on = False
@@ -99,7 +101,7 @@ class Bus:
 
     def task_id(self, number: int, path: tuple[str, ...]) -> TaskId:
         """The id of a task, unique among all runs."""
-        return TaskId("-".join((self.run_id[:12], *path, str(number))))
+        return cast("TaskId", "-".join((self.run_id[:12], *path, str(number))))
 
     def emit(self, kind: type[Event], path: tuple[str, ...], **fields: Any) -> None:
         """Make an event and hand it to every listener, in order, one call at a time; from any thread."""
@@ -125,6 +127,8 @@ class Bus:
     def chunk(self, frame: Frame, payload: Any) -> None:
         """Note what user code put into a stream writer."""
         if self.on:
+            from evonb.graph.events import Chunk
+
             fields = frame.message()
             self.emit(
                 Chunk,

@@ -7,7 +7,7 @@ decision never changes: it says which slots get a new value.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from evonb.graph.plan import EdgePlan, JoinPlan, NodePlan
 from evonb.graph.record import Record
@@ -86,8 +86,7 @@ class Task:
         return tuple(reversed(steps))
 
 
-@dataclass(frozen=True, slots=True)
-class Hop:
+class Hop(NamedTuple):
     """One way that a finished task goes on: along an edge to a target, with the record that gets there."""
 
     edge: EdgePlan
@@ -96,23 +95,21 @@ class Hop:
     place: Place | None
 
 
-@dataclass(frozen=True, slots=True)
-class Slot:
+class Slot(NamedTuple):
     """What an "all" node has got for one edge group.
 
     Attributes:
         mask: The predecessors whose input is complete.
         last: The newest arrival, which links to the one before.
-        count: How many of each batch have come, by predecessor bit; None while there is no batch.
+        counts: How many of each batch have come, by predecessor bit; None while there is no batch.
     """
 
     mask: int = 0
     last: Arrival | None = None
-    count: Mapping[tuple[int, Batch], int] | None = None
+    counts: Mapping[tuple[int, Batch], int] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Arrival:
+class Arrival(NamedTuple):
     """One input of a join, linked to the one that came before."""
 
     bit: int
@@ -125,8 +122,7 @@ SlotKey = tuple[int, str]
 Slots = Mapping[SlotKey, Slot]
 
 
-@dataclass(frozen=True, slots=True)
-class JoinNote:
+class JoinNote(NamedTuple):
     """What happened at a join, for the events."""
 
     node: NodePlan
@@ -135,7 +131,6 @@ class JoinNote:
     fired: bool
 
 
-@dataclass(slots=True)
 class Outcome:
     """What follows from a finished task.
 
@@ -146,10 +141,13 @@ class Outcome:
         notes: What happened at joins.
     """
 
-    ready: list[Task] = field(default_factory=list)
-    ended: list[Hop] = field(default_factory=list)
-    slots: dict[SlotKey, Slot | None] = field(default_factory=dict)
-    notes: list[JoinNote] = field(default_factory=list)
+    __slots__ = ("ended", "notes", "ready", "slots")
+
+    def __init__(self) -> None:
+        self.ready: list[Task] = []
+        self.ended: list[Hop] = []
+        self.slots: dict[SlotKey, Slot | None] = {}
+        self.notes: list[JoinNote] = []
 
 
 def decide(slots: Slots, task: Task, hops: Sequence[Hop]) -> Outcome:
@@ -189,9 +187,9 @@ def _arrive(slots: Slots, outcome: Outcome, task: Task, hop: Hop, join: JoinPlan
 def _put(slot: Slot, bit: int, task: Task, hop: Hop) -> Slot:
     last = Arrival(bit, task, hop, slot.last)
     if hop.place is None:
-        return Slot(slot.mask | 1 << bit, last, slot.count)
+        return Slot(slot.mask | 1 << bit, last, slot.counts)
     batch = hop.place[0]
-    count = dict(slot.count or {})
+    count = dict(slot.counts or {})
     count[bit, batch] = count.get((bit, batch), 0) + 1
     complete = count[bit, batch] >= batch.size
     return Slot(slot.mask | (1 << bit if complete else 0), last, count)
@@ -219,7 +217,7 @@ def _chosen(slot: Slot) -> list[Arrival]:
     while arrival is not None:
         bit, place = arrival.bit, arrival.hop.place
         if bit not in batches:
-            complete = place is None or (slot.count or {}).get((bit, place[0]), 0) >= place[0].size
+            complete = place is None or (slot.counts or {}).get((bit, place[0]), 0) >= place[0].size
             if complete:
                 batches[bit] = place[0] if place else None
                 chosen[bit] = {place[1] if place else 0: arrival}

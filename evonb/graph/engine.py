@@ -2,29 +2,29 @@
 
 from __future__ import annotations
 
-import time
 import warnings
 from collections.abc import AsyncIterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pydantic import PrivateAttr, SerializeAsAny, SkipValidation
 
-from evonb.errors import NodeError
 from evonb.graph import record as records
-from evonb.graph import telling
 from evonb.graph.bus import Bus, Hub
 from evonb.graph.component import BaseComponent
 from evonb.graph.edges import EdgeSpecBase
-from evonb.graph.events import Detach, Event, Listener, RunFailed, RunFinished, RunStarted
-from evonb.graph.failure import GraphWarning, describe
+from evonb.graph.failure import GraphWarning
 from evonb.graph.handle import RunHandle, run_in_loop_thread, stream_events
 from evonb.graph.isolate import take
 from evonb.graph.nodes import AsyncNode, GraphNodeSpec
 from evonb.graph.plan import Plan, compile_plan
 from evonb.graph.record import Record
-from evonb.graph.run import Run
+from evonb.graph.run import Run, telling
 from evonb.graph.schema import Values, compile_schema
-from evonb.graph.topology import Finding, Topology
+from evonb.graph.waits import end_message
+
+if TYPE_CHECKING:
+    from evonb.graph.events import Detach, Event, Listener
+    from evonb.graph.topology import Finding, Topology
 
 __all__ = ["GraphEngine"]
 
@@ -136,31 +136,29 @@ class GraphEngine(BaseComponent):
         bus, schema = run.bus, self._plan.schema
         if bus.on:
             inputs = take(dict(inputs))  # events are kept, and must not change with the caller's objects
-            bus.emit(RunStarted, (), graph_name=self.name, inputs=dict(inputs), started_at=time.time())
+            telling().run_started(bus, self.name, inputs)
         try:
-            start = records.root(schema, inputs, borrow=True)
-            return await run.execute(start)
+            return await run.execute(records.root(schema, inputs, borrow=True))
         except Exception as error:
-            node = error.node_name if isinstance(error, NodeError) else None
-            bus.emit(RunFailed, (), error=describe(error, where=f"graph {self.name!r}"), node=node)
+            if bus.on:
+                telling().run_failed(bus, self.name, error)
             raise
         except BaseException:
-            reached = run.result()
-            state = None if reached is None else self._state(reached)
-            bus.emit(RunFinished, (), reason="stopped", state=state, message="stopped before its end")
+            if bus.on:
+                reached = run.result()
+                state = None if reached is None else self._state(reached)
+                telling().run_finished(run, state, reason="stopped", message="stopped before its end")
             raise
 
     async def _finish(self, run: Run, reached: Record | None) -> Any:
-        message = telling.end_message(run)
-        reason = "max_turn" if run.skipped else "completed" if reached is not None else "starved"
         state = None if reached is None else self._state(reached)
         if run.bus.on:
-            run.bus.emit(RunFinished, (), reason=reason, state=state, message=message)
+            telling().run_finished(run, state)
             state = take(state)  # the events keep theirs
         if reached is None:
+            why = end_message(run) or "no branch chose a target"
             warnings.warn(
-                f"Graph {self.name!r}: nothing reached the end, so the result is None. "
-                + (message or "No branch chose a target"),
+                f"Graph {self.name!r}: nothing reached the end, so the result is None: {why}",
                 GraphWarning,
                 stacklevel=2,
             )
@@ -182,8 +180,10 @@ class GraphEngine(BaseComponent):
         known = {key: value for key, value in values.items() if key in schema.fields or not schema.fields}
         start = records.root(schema, known, borrow=True)
         reached = await run.execute(start)
+        if bus.on:
+            telling().run_finished(run, None)
         if reached is None:
-            message = telling.end_message(run) or "no branch chose a target"
+            message = end_message(run) or "no branch chose a target"
             warnings.warn(
                 f"Sub-graph {' > '.join(path)!r}: nothing reached its end, so it changes nothing: {message}",
                 GraphWarning,

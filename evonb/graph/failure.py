@@ -13,11 +13,13 @@ import re
 import traceback
 from collections.abc import Iterable
 from types import FrameType, TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evonb._optional import loaded
 from evonb.errors import EvonbError, NodeError, NodeTimeout
-from evonb.graph.events import ErrorInfo
+
+if TYPE_CHECKING:
+    from evonb.graph.events import ErrorInfo
 
 __all__ = ["GraphWarning", "describe", "node_error", "ordinal", "place_of"]
 
@@ -51,6 +53,8 @@ def node_error(
 
     Raise it *from* the exception. Its `info` is the same as an error card's data.
     """
+    from evonb.graph.events import ErrorInfo
+
     where = " > ".join([f"graph {graph!r}", *(f"node {name!r}" for name in path), f"node {node!r}"])
     where += f", {ordinal(visit)} visit" if visit else ""
     if timeout_s is not None:
@@ -66,6 +70,7 @@ def node_error(
         made = NodeError(f"{subject} failed: {info.kind}: {_first_line(error)}", where=info.where, fix=info.fix)
     made.node_name, made.graph_name, made.visit, made.inputs = node, graph, visit, inputs
     made.info = info  # type: ignore[attr-defined]
+    made.path = path  # type: ignore[attr-defined]
     return made
 
 
@@ -77,6 +82,8 @@ def describe(error: BaseException, *, where: str = "", keys: Iterable[str] = ())
         where: The place in the graph, added to the place in the source.
         keys: The state's keys, for hints about misspelt ones.
     """
+    from evonb.graph.events import ErrorInfo
+
     known = getattr(error, "info", None)
     if isinstance(known, ErrorInfo):
         return known

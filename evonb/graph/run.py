@@ -10,11 +10,10 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evonb.errors import NodeError
 from evonb.graph import record as records
-from evonb.graph import telling
 from evonb.graph.bus import Bus
 from evonb.graph.calling import TookTooLong, call_node
 from evonb.graph.decide import Hop, Slot, SlotKey, Task, decide
@@ -25,6 +24,10 @@ from evonb.graph.plan import NodePlan, Plan
 from evonb.graph.record import Record
 from evonb.graph.state import merge_states
 from evonb.graph.streaming import Frame, current_frame, enter, leave
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
 
 __all__ = ["Run"]
 
@@ -126,7 +129,7 @@ class Run:
             if turn_limit is not None and self.turns >= turn_limit:
                 self.skipped.append(task)
                 if self.bus.on:
-                    telling.skipped(self, task, f"the limit of {turn_limit} node calls was met")
+                    telling().skipped(self, task, f"the limit of {turn_limit} node calls was met")
                 return
             self.turns += 1
             if not self.turns % _BREATHE:
@@ -177,7 +180,7 @@ class Run:
             branch.cancel()
         if self.bus.on:
             for task in left.values():
-                telling.skipped(self, task, "cancelled, because the run ended")
+                telling().skipped(self, task, "cancelled, because the run ended")
         await asyncio.wait(left, timeout=_GRACE_S)
 
     # --- one task --------------------------------------------------------------------------
@@ -197,7 +200,7 @@ class Run:
         began = 0.0
         if bus.on:
             began = time.perf_counter()
-            telling.started(self, task, values)
+            telling().started(self, task, values)
         fields = {"node_name": node.name, **self._context} if self._context else {"node_name": node.name}
         token = enter(Frame(fields, bus, self.path))
         node.activity.count += 1
@@ -222,7 +225,7 @@ class Run:
         delta = None
         after = records.after(before, cleaned, updates, keep=task.shared or self.keeps)
         if bus.on:
-            telling.finished(self, task, cleaned, began)
+            telling().finished(self, task, cleaned, began)
         return after
 
     def joined(self, task: Task) -> Record:
@@ -278,7 +281,7 @@ class Run:
                 timeout_s=node.timeout if isinstance(error, TookTooLong) else None,
             )
         if self.bus.on:
-            telling.failed(self, task, made, began)
+            telling().failed(self, task, made, began)
         return made
 
     # --- what follows ------------------------------------------------------------------------
@@ -296,7 +299,7 @@ class Run:
         for each in outcome.ready:
             self._number(each)
         if self.bus.on:
-            telling.went_on(self, task, hops, outcome)
+            telling().went_on(self, task, hops, outcome)
         return outcome.ready
 
     def _number(self, task: Task) -> None:
@@ -305,6 +308,13 @@ class Run:
         index = task.node.index
         self.visits[index] += 1
         task.visit = self.visits[index]
+
+
+def telling() -> ModuleType:
+    """The module that makes events, loaded when somebody first listens."""
+    from evonb.graph import telling as module
+
+    return module
 
 
 def _cause(error: Exception) -> BaseException | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -13,8 +12,7 @@ from evonb.graph import record as records
 from evonb.graph import telling
 from evonb.graph.bus import Bus, Hub
 from evonb.graph.decide import Hop, Outcome, Task, decide
-from evonb.graph.events import BreakpointHit, ForkMade, RunFailed, RunFinished, RunPaused, RunStarted, StateEdited
-from evonb.graph.failure import describe
+from evonb.graph.events import BreakpointHit, ForkMade, RunPaused, StateEdited
 from evonb.graph.hops import hops_of
 from evonb.graph.isolate import take
 from evonb.graph.plan import Plan
@@ -89,7 +87,7 @@ class Stepper:
         self._run = run = Run(self.plan, bus, self.limit, keeps=True)
         self._numbers = Numbers(self.plan.nodes)
         inputs = take(dict(inputs))
-        bus.emit(RunStarted, (), graph_name=self.plan.name, inputs=inputs, started_at=time.time())
+        telling.run_started(bus, self.plan.name, inputs)
         start = records.root(self.plan.schema, inputs)
         first = Task(self.plan.start, (start,), (), -1, "", None, True)
         self.points = [Point(visits=tuple(run.visits))]
@@ -164,7 +162,7 @@ class Stepper:
         try:
             record, hops = work.result()
         except Exception as error:
-            self.run.bus.emit(RunFailed, (), error=describe(error), node=waiting.node.name)
+            telling.run_failed(self.run.bus, self.plan.name, error)
             raise
         if waiting.task is None:
             self._end(waiting)
@@ -268,6 +266,5 @@ class Stepper:
         reached = run.result()
         schema = self.plan.schema
         state = None if reached is None else schema.view(records.values_of(schema, reached))
-        reason = "max_turn" if run.skipped else "completed" if reached is not None else "starved"
-        run.bus.emit(RunFinished, (), reason=reason, state=state, message=telling.end_message(run))
+        telling.run_finished(run, state)
         return take(state)

@@ -7,6 +7,7 @@ a run also enters the run's stream of events.
 from __future__ import annotations
 
 import asyncio
+import functools
 import inspect
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
@@ -193,9 +194,7 @@ async def _awaited(answer: Awaitable[None]) -> None:
         _log.exception("The streaming handler raised; the run goes on")
 
 
-_writer = StreamWriter()
-
-
+@functools.cache
 def get_stream_writer() -> StreamWriter:
     """The writer that everybody shares; it knows who uses it by the context."""
-    return _writer
+    return StreamWriter()  # on first use: making an instance has pydantic load much that importing needn't

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from evonb.errors import NodeError
 from evonb.graph.decide import Hop, Outcome, Task
 from evonb.graph.events import (
     EdgeTaken,
+    FinishReason,
     JoinImpossible,
     JoinSatisfied,
     NodeFailed,
@@ -18,13 +20,17 @@ from evonb.graph.events import (
     NodeStarted,
     NodeWaiting,
     RouteDecided,
+    RunFailed,
+    RunFinished,
+    RunStarted,
     TaskId,
 )
 from evonb.graph.failure import describe
-from evonb.graph.plan import JoinPlan
 from evonb.graph.topology import node_id
+from evonb.graph.waits import end_message, open_joins, parted
 
 if TYPE_CHECKING:
+    from evonb.graph.bus import Bus
     from evonb.graph.run import Run
 
 
@@ -103,49 +109,44 @@ def went_on(run: Run, task: Task, hops: Sequence[Hop], outcome: Outcome) -> None
         bus.emit(NodeQueued, path, node=ready.node.name, task_id=task_id(run, ready), visit=ready.visit)
 
 
-def parted(join: JoinPlan, mask: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """The predecessors of a join that have arrived, and those that haven't."""
-    arrived = tuple(name for bit, name in enumerate(join.sources) if mask >> bit & 1)
-    return arrived, tuple(name for name in join.sources if name not in arrived)
+def run_started(bus: Bus, graph_name: str, inputs: Mapping[str, Any]) -> None:
+    """A run begins."""
+    bus.emit(RunStarted, (), graph_name=graph_name, inputs=inputs, started_at=time.time())
 
 
-def unsatisfied(run: Run) -> list[str]:
-    """Tell of every join that is left waiting; gives a sentence for each."""
-    sentences = []
-    for (index, group), slot in sorted(run.slots.items()):
-        node = run.plan.nodes[index]
-        assert node.joins is not None
-        arrived, missing = parted(node.joins[group], slot.mask)
-        why = "; ".join(_why(run, name) for name in missing)
-        run.bus.emit(JoinImpossible, run.path, node=node.name, group=group, arrived=arrived, missing=missing, why=why)
-        got = f"got {', '.join(map(repr, arrived))}" if arrived else "got nothing whole"
-        sentences.append(f"{node.name!r} {got} and waits for {', '.join(map(repr, missing))}: {why}")
-    return sentences
+def run_failed(bus: Bus, graph_name: str, error: Exception) -> None:
+    """A run has ended by an error."""
+    node = node_id(getattr(error, "path", ()), error.node_name) if isinstance(error, NodeError) else None
+    bus.emit(RunFailed, (), error=describe(error, where=f"graph {graph_name!r}"), node=node)
 
 
-def _why(run: Run, name: str) -> str:
-    node = run.plan.by_name[name]
-    visits = run.visits[node.index]
-    if not visits:
-        return f"{name!r} was never started, as no edge to it was taken"
-    return f"{name!r} ran {visits} time{'s' if visits > 1 else ''} and went elsewhere"
+def run_finished(run: Run, state: Any, *, reason: FinishReason | None = None, message: str = "") -> None:
+    """A run has ended; joins that are left waiting are told of first."""
+    if reason is None:
+        reason = "max_turn" if run.skipped else "starved" if state is None else "completed"
+        message = end_message(run)
+    for join in open_joins(run):
+        run.bus.emit(
+            JoinImpossible,
+            run.path,
+            node=join.node,
+            group=join.group,
+            arrived=join.arrived,
+            missing=join.missing,
+            why=join.why,
+        )
+    if not run.path:
+        run.bus.emit(RunFinished, (), reason=reason, state=state, message=message)
 
 
-def end_message(run: Run) -> str:
-    """Which limit was met and in which cycle, or who waits for whom; "" for a run that simply ended."""
-    waits = unsatisfied(run)
-    if run.skipped:
-        return f"the limit of {run.limit} node calls was met{_cycle(run.skipped[0])}"
-    return "; ".join(waits)
-
-
-def _cycle(task: Task) -> str:
-    """The loop that a task was about to go round again."""
-    route = [*task.route()[-200:], task.node.name]
-    for back in range(len(route) - 2, -1, -1):
-        if route[back] == route[-1]:
-            return ", in the cycle " + " > ".join(map(str, route[back:]))
-    return ""
-
-
-__all__ = ["end_message", "failed", "finished", "skipped", "started", "task_id", "unsatisfied", "went_on"]
+__all__ = [
+    "failed",
+    "finished",
+    "run_failed",
+    "run_finished",
+    "run_started",
+    "skipped",
+    "started",
+    "task_id",
+    "went_on",
+]
