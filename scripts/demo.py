@@ -91,7 +91,9 @@ def main() -> int:
     executed, picture = BUILD / LESSON.name, BUILD / f"{LESSON.stem}.html"
     nbformat.write(notebook, executed)
     picture.write_text(html_picture(first["snapshot"]), encoding="utf-8")
-    print(f"\nLeft behind:\n  {shown(executed)}  the executed lesson\n  {shown(picture)}   its picture, for any browser")
+    print(
+        f"\nLeft behind:\n  {shown(executed)}  the executed lesson\n  {shown(picture)}   its picture, for any browser"
+    )
     print("\nGo on with\n  make lab    JupyterLab on the lessons, where the graph lights up while it runs")
     return 0
 

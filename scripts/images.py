@@ -30,10 +30,6 @@ def cleared_copy(folder: Path) -> list[str]:
     return [cell.source if cell.cell_type == "code" else "" for cell in notebook.cells]
 
 
-def theme(notebook: Notebook, name: str) -> None:
-    notebook.js("await app.commands.execute('apputils:change-theme', {theme: arg}); return null;", name)
-
-
 def take(notebook: Notebook, sources: list[str], suffix: str = "") -> None:
     """Run the lesson up to its first run and photograph the graph while its draft streams."""
     run = next(number for number, source in enumerate(sources) if 'tickets["T-101"]})' in source)
@@ -56,7 +52,7 @@ def main() -> None:
         notebook = Notebook(chrome.new_page(), server, LESSON.name)
         notebook.open()
         take(notebook, sources)
-        theme(notebook, "JupyterLab Dark")
+        notebook.set_theme("JupyterLab Dark")
         take(notebook, sources, "-dark")
     for image in sorted(IMAGES.glob("*.png")):
         print(f"{image.relative_to(ROOT)}: {image.stat().st_size // 1000} kB")

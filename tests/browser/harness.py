@@ -21,7 +21,7 @@ import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import psutil
 from playwright.sync_api import BrowserContext, Locator, Page, Route, sync_playwright
@@ -293,6 +293,10 @@ class Notebook:
 
     def outputs(self, index: int) -> list[dict[str, Any]]:
         return list(self.js("return panel.content.widgets[arg].model.outputs.toJSON();", index))
+
+    def set_theme(self, name: Literal["JupyterLab Light", "JupyterLab Dark"]) -> None:
+        self.js("await app.commands.execute('apputils:change-theme', {theme: arg}); return null;", name)
+        self.page.wait_for_selector(f"body[data-jp-theme-name='{name}']", state="attached")
 
     def save(self) -> Path:
         self.js("await panel.context.save(); return null;")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -38,29 +39,24 @@ def looks(open_notebook: OpenNotebook) -> Iterator[Notebook]:
     for cell in range(3):
         notebook.run(cell)
     yield notebook
-    set_theme(notebook, "JupyterLab Light")
+    notebook.set_theme("JupyterLab Light")
 
 
-def set_theme(notebook: Notebook, theme: str) -> None:
-    notebook.js("await app.commands.execute('apputils:change-theme', {theme: arg}); return null;", theme)
-    light = "true" if theme.endswith("Light") else "false"
-    notebook.page.wait_for_selector(f"body[data-jp-theme-light='{light}']")
-
-
-def luminance(picture: Picture) -> float:
+def brightness(picture: Picture) -> float:
+    """Of the ground, from 0 to 1; browsers say "rgb(255, 255, 255)" or "color(srgb 1 1 1)"."""
     colour: str = picture.root.evaluate("root => getComputedStyle(root).backgroundColor")
-    numbers = colour[colour.index("(") + 1 : -1].replace(",", " ").split()
-    return sum(float(number) for number in numbers[:3]) / (3 if colour.startswith("color") else 3 * 255)
+    numbers = [float(number) for number in re.findall(r"[\d.]+", colour)][:3]
+    return sum(numbers) / (3 if colour.startswith("color") else 3 * 255)
 
 
 def test_a_dark_theme_makes_a_dark_picture(looks: Notebook, screens: Path) -> None:
     picture = Picture(looks, 1)
     picture.expect_nodes(one="done", two="done")
-    assert luminance(picture) > 0.8
+    assert brightness(picture) > 0.8
     picture.screenshot(screens / "looks-light.png")
-    set_theme(looks, "JupyterLab Dark")
+    looks.set_theme("JupyterLab Dark")
     expect(picture.root).to_have_attribute("data-evo-scheme", "dark")
-    assert luminance(picture) < 0.3
+    assert brightness(picture) < 0.3
     picture.screenshot(screens / "looks-dark.png")
 
 
