@@ -7,7 +7,7 @@ living off `snapshot` and events.
 
 from __future__ import annotations
 
-from typing import Literal, TypedDict
+from typing import Literal, NotRequired, TypedDict
 
 from evonb.protocol.messages import Preview, Snapshot
 
@@ -161,7 +161,7 @@ class DebugState(TypedDict):
 
 
 class DebugMessage(TypedDict):
-    """Kernel to browser. `picture` is the snapshot of the shown point when it is a past one, else None: show the live."""
+    """Kernel to browser. `picture` is the snapshot of the shown point when that is a past one; None: show the live."""
 
     type: Literal["debug"]
     state: DebugState
@@ -316,12 +316,23 @@ class ValueChild(TypedDict):
     opens: bool
 
 
+class ValueBefore(TypedDict):
+    """The same value before the shown step, under the same bounds."""
+
+    text: str
+    children: list[ValueChild]
+
+
 class InspectKeyResult(TypedDict):
-    """`text` is the whole value as text, at most 20,000 characters; `children` at most 200, `more` are left out."""
+    """`text` is the whole value as text, at most 20,000 characters; `children` at most 200, `more` are left out.
+
+    `before` is given when the shown step changed the value, so that the panel can show what changed inside it.
+    """
 
     text: str
     children: list[ValueChild]
     more: int
+    before: NotRequired[ValueBefore | None]
 
 
 class EditResult(TypedDict):
@@ -340,7 +351,7 @@ class WhyResult(TypedDict):
 
 
 class CompareRow(TypedDict):
-    """Aligned steps of two branches; None where one has no counterpart. `differs` names state keys that differ after it."""
+    """Aligned steps of two branches; None where one has no counterpart. `differs` names the keys that differ then."""
 
     a: WireStep | None
     b: WireStep | None

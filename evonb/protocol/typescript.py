@@ -1,7 +1,7 @@
-"""Writes the TypeScript twin of `messages.py`: `python -m evonb.protocol.typescript [--check]`.
+"""Writes the TypeScript twins of the wire's modules: `python -m evonb.protocol.typescript [--check]`.
 
 Works from the type hints alone, in the order of their declaration, so the same hints give the same text.
-A checkout is needed: the wheel has no TypeScript. `--check` writes nothing and fails when the file has drifted.
+A checkout is needed: the wheel has no TypeScript. `--check` writes nothing and fails when a file has drifted.
 """
 
 from __future__ import annotations
@@ -15,11 +15,13 @@ from pathlib import Path
 from types import ModuleType, NoneType, UnionType
 from typing import Any, Literal, NotRequired, Required, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-from evonb.protocol import messages
+from evonb.protocol import debugging, messages
 
-TARGET = Path(__file__).parents[2] / "js" / "src" / "protocol" / "generated.ts"
+FOLDER = Path(__file__).parents[2] / "js" / "src" / "protocol"
+FILES: Mapping[str, ModuleType] = {"generated.ts": messages, "generated_debugging.ts": debugging}
+"""The twin of each module that declares wire data. What a later one takes from an earlier one it imports."""
 HEAD = """\
-// Written by `python -m evonb.protocol.typescript` from evonb/protocol/messages.py. Don't edit: change that file.
+// Written by `python -m evonb.protocol.typescript` from {source}. Don't edit: change that file.
 """
 _ATOMS: Mapping[Any, str] = {
     str: "string",
@@ -39,7 +41,19 @@ def generate(module: ModuleType = messages) -> str:
         TypeError: A hint has no counterpart on the wire, such as `set` or a class that isn't a TypedDict.
     """
     names = _alias_names(module)
-    return "\n".join([HEAD, *_declarations(module, names)])
+    head = HEAD.format(source=f"{module.__name__.replace('.', '/')}.py")
+    return "\n".join([head, *_imports(module), *_declarations(module, names)])
+
+
+def _imports(module: ModuleType) -> Iterator[str]:
+    """One line for each other file whose TypedDicts this module uses by name."""
+    for file, source in FILES.items():
+        own = {
+            name for name, value in vars(source).items() if is_typeddict(value) and value.__module__ == source.__name__
+        }
+        taken = sorted(own & set(vars(module)), key=str.lower)
+        if source is not module and taken:
+            yield f'import type {{ {", ".join(taken)} }} from "./{file}";\n'
 
 
 def _declarations(module: ModuleType, names: Mapping[Any, str]) -> Iterator[str]:
@@ -104,8 +118,8 @@ def _type(hint: Any, names: Mapping[Any, str]) -> str:
     if get_origin(hint) is list:
         item = _type(args[0], names)
         return f"readonly ({item})[]" if " " in item else f"readonly {item}[]"
-    if get_origin(hint) is dict and args[0] is str:
-        return f"Readonly<Record<string, {_type(args[1], names)}>>"
+    if get_origin(hint) is dict and (args[0] is str or get_origin(args[0]) is Literal):
+        return f"Readonly<Record<{_type(args[0], names)}, {_type(args[1], names)}>>"
     allowed = "str, int, float, bool, None, list, dict or a TypedDict"
     raise TypeError(f"{hint!r} has no counterpart on the wire; use {allowed}")
 
@@ -117,25 +131,30 @@ def _members(alias: Any, names: Mapping[Any, str]) -> list[str]:
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Write the file, or with `--check` compare; 1 means that it has drifted."""
+    """Write the files, or with `--check` compare; 1 means that one has drifted."""
     parser = argparse.ArgumentParser(prog="python -m evonb.protocol.typescript")
-    parser.add_argument("--check", action="store_true", help="write nothing, fail when the file differs")
-    parser.add_argument("--target", type=Path, default=TARGET, help="the file to write or compare")
+    parser.add_argument("--check", action="store_true", help="write nothing, fail when a file differs")
+    parser.add_argument("--folder", type=Path, default=FOLDER, help="where the files are written or compared")
     options = parser.parse_args(arguments)
-    text = generate()
-    target: Path = options.target
-    if not options.check:
+    drifted = [name for name, module in FILES.items() if not _settle(options.folder / name, module, options.check)]
+    return 1 if drifted else 0
+
+
+def _settle(target: Path, module: ModuleType, check_only: bool) -> bool:
+    """Write one file, or compare it. False when it was only compared and differs."""
+    text = generate(module)
+    if not check_only:
         target.write_text(text, encoding="utf-8")
-        return 0
+        return True
     if target.is_file() and target.read_text(encoding="utf-8") == text:
-        return 0
+        return True
     print(
-        f"{target.name} differs from evonb/protocol/messages.py\n"
+        f"{target.name} differs from {module.__name__.replace('.', '/')}.py\n"
         f"  where: {target}\n"
         "  fix:   run `python -m evonb.protocol.typescript` and commit the file",
         file=sys.stderr,
     )
-    return 1
+    return False
 
 
 if __name__ == "__main__":

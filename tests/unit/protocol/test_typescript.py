@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from types import ModuleType
 from typing import Any, Literal, NotRequired, TypedDict, get_args, is_typeddict
 
 import pytest
 
-from evonb.protocol import messages
-from evonb.protocol.typescript import generate, main
+from evonb.protocol import debugging, messages
+from evonb.protocol.typescript import FILES, generate, main
 
 
 def module_with(**names: Any) -> ModuleType:
@@ -25,30 +26,40 @@ def test_the_committed_file_is_in_step_with_the_messages() -> None:
     assert main(["--check"]) == 0
 
 
+@pytest.mark.parametrize("name", FILES)
 def test_check_fails_on_a_file_that_drifted_and_writes_nothing(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    target = tmp_path / "generated.ts"
-    main(["--target", str(target)])
-    assert main(["--check", "--target", str(target)]) == 0
-    target.write_text(target.read_text().replace("readonly seq", "readonly sequel"))
+    main(["--folder", str(tmp_path)])
+    assert main(["--check", "--folder", str(tmp_path)]) == 0
+    target = tmp_path / name
+    target.write_text(target.read_text().replace("readonly node", "readonly knot"))
     drifted = target.read_text()
-    assert main(["--check", "--target", str(target)]) == 1
+    assert main(["--check", "--folder", str(tmp_path)]) == 1
     assert target.read_text() == drifted
-    assert "fix:" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert said.startswith(f"{name} differs")
+    assert "fix:" in said
 
 
 def test_check_fails_where_there_is_no_file(tmp_path: Path) -> None:
-    assert main(["--check", "--target", str(tmp_path / "none.ts")]) == 1
+    assert main(["--check", "--folder", str(tmp_path)]) == 1
 
 
-def test_every_message_and_field_is_declared() -> None:
-    text = generate()
-    for name, value in vars(messages).items():
-        if is_typeddict(value) and value.__module__ == messages.__name__:
+@pytest.mark.parametrize("module", FILES.values(), ids=FILES)
+def test_every_message_and_field_is_declared(module: ModuleType) -> None:
+    text = generate(module)
+    for name, value in vars(module).items():
+        if is_typeddict(value) and value.__module__ == module.__name__:
             body = text.split(f"export interface {name} {{")[1].split("}\n")[0]
             for field in value.__annotations__:
-                assert f"readonly {field}: " in body
+                assert re.search(rf"readonly {field}\??: ", body)
+
+
+def test_what_another_module_declares_is_imported_not_repeated() -> None:
+    text = generate(debugging)
+    assert 'import type { Preview, Snapshot } from "./generated.ts";' in text
+    assert "interface Preview " not in text
 
 
 def test_every_event_is_a_member_of_the_union() -> None:
@@ -68,6 +79,7 @@ def test_hints_become_their_counterparts() -> None:
             "grid": list[list[float]],
             "mixed": list[int | str],
             "by_name": dict[str, Item],
+            "by_color": dict[Color, int],
             "color": Color,
             "extra": NotRequired[Any],
         },
@@ -82,6 +94,7 @@ def test_hints_become_their_counterparts() -> None:
         "readonly grid: readonly (readonly number[])[];",
         "readonly mixed: readonly (number | string)[];",
         "readonly by_name: Readonly<Record<string, Item>>;",
+        "readonly by_color: Readonly<Record<Color, number>>;",
         "readonly color: Color;",
         "readonly extra?: unknown;",
     ):
