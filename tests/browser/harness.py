@@ -297,6 +297,7 @@ class Notebook:
     def set_theme(self, name: Literal["JupyterLab Light", "JupyterLab Dark"]) -> None:
         self.js("await app.commands.execute('apputils:change-theme', {theme: arg}); return null;", name)
         self.page.wait_for_selector(f"body[data-jp-theme-name='{name}']", state="attached")
+        self.page.wait_for_selector("#jupyterlab-splash", state="detached")  # covers the page while a theme loads
 
     def save(self) -> Path:
         self.js("await panel.context.save(); return null;")

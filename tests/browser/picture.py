@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from typing import Any
+from pathlib import Path
 
 from harness import Notebook
 from playwright.sync_api import Locator, expect
@@ -72,7 +72,10 @@ class Picture:
         seen: dict[str, list[str]] = self.root.evaluate("root => root.evonbSeen")
         return seen
 
-    def screenshot(self, path: Any) -> None:
+    def screenshot(self, path: Path, *, calm: bool = True) -> None:
+        """Keep a picture to look at; a `calm` one waits until no pulse moves."""
+        if calm:
+            expect(self.root.locator(".comet")).to_have_count(0)
         self.root.screenshot(path=path)
 
 

@@ -50,7 +50,7 @@ def shell() -> Any:
 @pytest.mark.parametrize("text", TEXTS, ids=lambda text: text.name)
 def test_links_and_commands_of_a_text_exist(text: Path) -> None:
     content = text.read_text(encoding="utf-8")
-    links = re.findall(r"\]\((?!https?://|#)([^)#\s]+)", content)
+    links = re.findall(r"\]\((?!https?://|#)([^)#\s]+)", content) + re.findall(r'(?:src|srcset)="([^"]+)"', content)
     assert [link for link in links if not (text.parent / link).exists()] == []
     targets = set(re.findall(r"^([a-z]+):", (ROOT / "Makefile").read_text(encoding="utf-8"), re.MULTILINE))
     named = set(re.findall(r"`make ([a-z]+)", content)) | set(re.findall(r"^make ([a-z]+)", content, re.MULTILINE))
