@@ -36,7 +36,9 @@ class ModelSet(Mapping[str, ChatModel]):
     def __init__(self, models: Mapping[str, ChatModel], *, default: str | None = None) -> None:
         if not models:
             raise GraphError("A model set needs at least one model", fix='ModelSet({"small": ScriptedModel([...])})')
-        self._models = {name: check_model(model, f"model {name!r}") for name, model in models.items()}
+        self._models: dict[str, ChatModel] = {
+            name: check_model(model, f"model {name!r}") for name, model in models.items()
+        }
         self.default = next(iter(self._models)) if default is None else default
         self.pick(self.default)
 
@@ -112,4 +114,5 @@ def pick_model(model: Any, model_id: str | None) -> ChatModel:
             f"The model {model_id!r} was asked for, and the node has one model only",
             fix="give the node a ModelSet, or leave model_key out",
         )
-    return model  # type: ignore[no-any-return]
+    only: ChatModel = model
+    return only

@@ -84,10 +84,10 @@ class ToolNode(AsyncStreamNode):
 
 
 def _nothing_to_do(message: StateMessage, where: str) -> StateError:
-    role = getattr(message, "role", "message without a role")
+    role = getattr(message, "role", "")
+    found = "a reply without calls" if role == "assistant" else f"a message of the role {role!r}"
     return StateError(
-        f"The last message asks for no tool: it is a {role} message"
-        + (" without calls" if role == "assistant" else ""),
+        f"The last message asks for no tool: it is {found}",
         where=where,
         fix='lead here only when there are calls: agent >> tool_router("tools")',
     )

@@ -1,4 +1,4 @@
-"""Tools as nodes take them: a registry, a list of tools and functions, or an MCP manager. Nothing here runs by itself."""
+"""Tools as nodes take them: a registry, a list of tools and functions, or an MCP manager."""
 
 from __future__ import annotations
 
