@@ -344,7 +344,7 @@ class ReplyError(TypedDict):
 
 
 class NodeDetails(TypedDict):
-    """Answer to `inspect_node`. `last_input` and `last_delta` map a state key to its text, at most 20,000 characters."""
+    """Answer to `inspect_node`. `last_input` and `last_delta` map state keys to text of at most 20,000 characters."""
 
     node: str
     doc: str

@@ -1,4 +1,4 @@
-"""`reduce(snapshot, event) -> snapshot`: what an event changes in the picture. The TypeScript twin is `js/src/core/reduce.ts`.
+"""`reduce(snapshot, event) -> snapshot`: what an event changes in the picture. Its twin is `js/src/core/reduce.ts`.
 
 Both must end in the same snapshot for every recorded stream; golden tests replay Python's streams in TypeScript.
 Pure: neither argument is changed, untouched parts are shared. `seq` is set by whoever applies a batch.
