@@ -1,0 +1,192 @@
+"""Opening the file: for writing where that goes, else for looking; never longer than about a second."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sqlite3
+import tempfile
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import Literal
+from urllib.parse import quote
+
+from evonb.persistence.errors import StoreError
+from evonb.persistence.schema import identify, migrate
+
+__all__ = ["BUSY_MS", "File", "Loss", "open_file"]
+
+BUSY_MS = 1000
+"""How long a writer waits for another one. Ours hold the lock for well under a millisecond at a time."""
+
+VFS = ""
+"""SQLite's own layer to the file system, "" for the default one; tests take one without shared memory."""
+
+Loss = Literal["gone", "emptied", "shrunk"]
+
+_LEAKED: list[sqlite3.Connection] = []
+"""Connections of a parent process: closing them here would drop its locks."""
+
+
+class File:
+    """An open file. Its connection may be used from any thread, by one at a time.
+
+    Attributes:
+        connection: In autocommit mode: transactions begin and end where the code says so.
+        can_write: False for one that was opened for looking.
+        shares: Whether several processes may write at once (a write-ahead log needs shared memory).
+    """
+
+    def __init__(self, connection: sqlite3.Connection, path: Path | None, *, can_write: bool, shares: bool) -> None:
+        self.connection = connection
+        self.can_write = can_write
+        self.shares = shares
+        self.pid = os.getpid()
+        self._path = path
+        self._id, self._size = _state(path) if path is not None else (None, 0)
+        self._copy: tempfile.TemporaryDirectory[str] | None = None
+
+    def loss(self) -> Loss | None:
+        """Whether the file isn't any more what was opened: "shrunk" may be a clean-up by somebody else."""
+        if self._path is None:
+            return None
+        identity, size = _state(self._path)
+        if identity != self._id:
+            return "gone"
+        before, self._size = self._size, size
+        return None if size >= before else "shrunk" if size else "emptied"
+
+    def is_whole(self) -> bool:
+        """Whether every page can be read."""
+        return bool(self.connection.execute("PRAGMA quick_check(1)").fetchone() == ("ok",))
+
+    def wait_ms(self, busy_ms: int) -> None:
+        """Set how long to wait for other writers."""
+        self.connection.execute(f"PRAGMA busy_timeout = {busy_ms}")
+
+    def close(self) -> None:
+        """Close it; of what another process handed down only the name is dropped."""
+        if self.pid != os.getpid():
+            _LEAKED.append(self.connection)
+            return
+        with suppress(sqlite3.Error):
+            self.connection.close()
+        if self._copy is not None:
+            self._copy.cleanup()
+
+    def close_emptied(self) -> None:
+        """Close an emptied file so that what is left of its log doesn't end up in a new one."""
+        if self._path is not None:
+            for each in (self._path, *_companions(self._path)):
+                with suppress(OSError):
+                    each.unlink()
+        # Its file has no name any more: SQLite neither copies the log into it nor removes a log by that name.
+        self.close()
+
+
+def _state(path: Path) -> tuple[tuple[int, int] | None, int]:
+    try:
+        found = os.stat(path)
+    except OSError:
+        return None, 0
+    return (found.st_dev, found.st_ino), found.st_size
+
+
+def _companions(path: Path) -> tuple[Path, Path]:
+    return Path(f"{path}-wal"), Path(f"{path}-shm")
+
+
+def open_file(path: Path | None, *, create: bool) -> File | None:
+    """Open the file, None being one in memory.
+
+    Args:
+        path: The file.
+        create: Whether to make it if there is none.
+
+    Returns:
+        The file; None if there is none, or an empty one, and `create` is off.
+
+    Raises:
+        StoreError, sqlite3.Error, OSError: It can't be opened, not even for looking.
+    """
+    if path is None:
+        connection = _connect(":memory:")
+        migrate(connection)
+        return File(connection, None, can_write=True, shares=True)
+    if not path.exists() or not path.stat().st_size:
+        if not create:
+            return None
+        return _open_for_writing(path)
+    if not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
+        return _open_for_looking(path)
+    return _open_for_writing(path)
+
+
+def _connect(target: str, options: str = "") -> sqlite3.Connection:
+    if target != ":memory:":
+        target = f"file:{quote(target)}?{options}{'&vfs=' + VFS if VFS else ''}"
+    # Autocommit; statements are prepared once and kept.
+    return sqlite3.connect(
+        target, uri=True, timeout=BUSY_MS / 1000, isolation_level=None, check_same_thread=False, cached_statements=64
+    )
+
+
+def _open_for_writing(path: Path) -> File:
+    deadline = time.monotonic() + BUSY_MS / 1000
+    while True:
+        connection = _connect(str(path.absolute()), "mode=rwc")
+        try:
+            identify(connection)
+            (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
+            shares = mode == "wal"
+            # In a log a crash of this process loses nothing, and one of the machine at most the last moments.
+            connection.execute(f"PRAGMA synchronous = {'NORMAL' if shares else 'FULL'}")
+            migrate(connection)
+            return File(connection, path, can_write=True, shares=shares)
+        except sqlite3.OperationalError as error:
+            connection.close()
+            # Two processes that both turn the log on: SQLite refuses one of them at once instead of waiting.
+            if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY or time.monotonic() > deadline:
+                raise
+            time.sleep(0.01)
+        except BaseException:
+            connection.close()
+            raise
+
+
+def _open_for_looking(path: Path) -> File:
+    first: Exception | None = None
+    log = _companions(path)[0]
+    # An unchanging file needs no lock and no log; one with a log that can't be opened here is read from a copy.
+    for options in ("mode=ro", "mode=ro&immutable=1"):
+        if "immutable" in options and log.exists() and log.stat().st_size:
+            continue
+        connection = _connect(str(path.absolute()), options)
+        try:
+            identify(connection)
+            return File(connection, path, can_write=False, shares=True)
+        except (sqlite3.Error, StoreError) as error:
+            connection.close()
+            first = first or error
+            if isinstance(error, StoreError):
+                raise
+    if not log.exists():
+        raise first or StoreError("It can't be opened")
+    return _open_copy(path, log)
+
+
+def _open_copy(path: Path, log: Path) -> File:
+    folder = tempfile.TemporaryDirectory(prefix="evonb-")
+    try:
+        copy = Path(folder.name) / path.name
+        shutil.copyfile(path, copy)
+        shutil.copyfile(log, _companions(copy)[0])
+        connection = _connect(str(copy), "mode=rw")
+        identify(connection)
+    except BaseException:
+        folder.cleanup()
+        raise
+    file = File(connection, path, can_write=False, shares=True)
+    file._copy = folder
+    return file

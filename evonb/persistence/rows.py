@@ -1,0 +1,116 @@
+"""Steps and headers as rows, and back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from evonb.errors import StateError
+from evonb.graph.ports import RunHeader, StoredStep
+from evonb.persistence.codec import decode_mapping, encode_mapping
+from evonb.persistence.errors import StoreError
+
+__all__ = ["COLUMNS", "Row", "document_text", "from_row", "header_values", "plain", "to_row"]
+
+Fetch = Callable[[str], bytes]
+Values = tuple[Any, ...]
+
+COLUMNS = "branch, node, visit, parents, status, at_s, duration_s, size_bytes, delta, cut, snapshot, notes"
+
+_MAPPINGS = ("delta", "cut", "snapshot", "notes")
+_LARGEST = 1 << 32
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A step as it is written.
+
+    Attributes:
+        number: The step's number.
+        values: In the order of `COLUMNS`.
+        size_bytes: Of it without the blobs that it refers to.
+    """
+
+    number: int
+    values: Values
+    size_bytes: int
+
+
+def to_row(step: StoredStep) -> tuple[Row, dict[str, bytes], list[tuple[str, StateError]]]:
+    """A step as a row, its blobs, and what of it had to be replaced by stand-ins.
+
+    Raises:
+        StoreError: Its number can't be one.
+    """
+    if not 0 <= step.number < _LARGEST:
+        raise StoreError(f"A step can't have the number {step.number}", fix="count from 0 on")
+    texts: list[str | None] = []
+    blobs: dict[str, bytes] = {}
+    problems: list[tuple[str, StateError]] = []
+    for values in (step.delta, step.cut, step.snapshot, step.notes):
+        if values is None:
+            texts.append(None)
+            continue
+        encoded = encode_mapping(values, lenient=True)
+        texts.append(encoded.text)
+        blobs.update(encoded.blobs)
+        problems.extend(encoded.problems)
+    size = sum(len(text) for text in texts if text)
+    parents = json.dumps(step.parents)
+    head = (step.branch, plain(step.node), step.visit, parents, step.status, step.at_s, step.duration_s, size)
+    return Row(step.number, (*head, *texts), size), blobs, problems
+
+
+def from_row(number: int, values: Values, fetch: Fetch, where: str) -> StoredStep:
+    """The step of a row.
+
+    Raises:
+        StoreError: The row isn't readable.
+    """
+    branch, node, visit, parents, status, at_s, duration_s, _, *texts = values
+    try:
+        parts = {name: text and decode_mapping(text, fetch) for name, text in zip(_MAPPINGS, texts, strict=True)}
+        return StoredStep(
+            number=number,
+            branch=branch,
+            node=node,
+            visit=visit,
+            parents=tuple(json.loads(parents)),
+            status=status,
+            at_s=at_s,
+            duration_s=duration_s,
+            **parts,
+        )
+    except (StoreError, ValueError, TypeError) as error:
+        reason = error.what if isinstance(error, StoreError) else str(error)
+        fix = "the file may be damaged; the other steps can be read"
+        raise StoreError(f"Step {number} can't be read: {reason}", where=where, fix=fix) from error
+
+
+def header_values(header: RunHeader) -> tuple[Values, Mapping[str, bytes], list[tuple[str, StateError]]]:
+    """A header's values in the order of the table, its blobs, and what had to be replaced."""
+    encoded = encode_mapping(header.inputs, lenient=True)
+    names = (plain(header.run_id), plain(header.graph_name), plain(header.name))
+    values = (*names, header.started_at, encoded.text, header.shape)
+    return values, encoded.blobs, list(encoded.problems)
+
+
+def document_text(name: str, body: Any) -> str | None:
+    """A document as text; None deletes it.
+
+    Raises:
+        StateError: It isn't plain JSON.
+    """
+    if body is None:
+        return None
+    try:
+        return json.dumps(body, separators=(",", ":"))
+    except (TypeError, ValueError, RecursionError) as error:
+        raise StateError(f"Document {name!r} isn't plain JSON: {error}", fix="give JSON values only") from error
+
+
+def plain(text: str) -> str:
+    """Text that SQLite takes: half a surrogate pair has no UTF-8 form."""
+    return text if text.isascii() else text.encode("utf-8", "backslashreplace").decode("utf-8")
