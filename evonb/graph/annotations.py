@@ -9,6 +9,7 @@ from __future__ import annotations
 import sys
 import types
 import typing
+import weakref
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, is_typeddict
@@ -41,18 +42,15 @@ def is_schema(schema: Any) -> bool:
     return is_typeddict(origin) or (isinstance(origin, type) and issubclass(origin, BaseModel | dict))
 
 
-def declared_keys(schema: Any, namespace: Mapping[str, Any] | None = None) -> list[Declared]:
+def declared_keys(schema: Any) -> list[Declared]:
     """The keys of a schema in declaration order; none for a plain dict, which takes any key.
-
-    Args:
-        namespace: Local names in which postponed annotations may be found too.
 
     Raises:
         StateError: An annotation can't be resolved; it is named.
     """
     origin = get_origin(schema) or schema
     if is_typeddict(origin):
-        return _typed_dict_keys(schema, origin, namespace)
+        return _typed_dict_keys(schema, origin)
     if isinstance(origin, type) and issubclass(origin, BaseModel):
         return _model_keys(origin)
     return []
@@ -68,8 +66,8 @@ def _model_keys(schema: type[BaseModel]) -> list[Declared]:
     return keys
 
 
-def _typed_dict_keys(schema: Any, origin: Any, namespace: Mapping[str, Any] | None) -> list[Declared]:
-    hints = _hints(origin, namespace)
+def _typed_dict_keys(schema: Any, origin: Any) -> list[Declared]:
+    hints = _hints(origin)
     known: dict[Any, Any] = {}
     if origin is not schema:
         known = dict(zip(origin.__parameters__, get_args(schema), strict=True))
@@ -108,16 +106,37 @@ def _substitute(annotation: Any, known: Mapping[Any, Any]) -> Any:
     return annotation[tuple(known.get(parameter, parameter) for parameter in parameters)] if parameters else annotation
 
 
-def _hints(schema: Any, namespace: Mapping[str, Any] | None) -> dict[str, Any]:
-    try:
-        return typing.get_type_hints(schema, localns=dict(namespace or {}), include_extras=True)
-    except NameError as error:
-        key = _unresolved_key(schema, error.name)
-        raise StateError(
-            f"The annotation of state key {key!r} names {error.name!r}, which can't be found",
-            where=f"schema {schema.__qualname__} in {schema.__module__}",
-            fix="import or define the name where the schema is defined, outside of `if TYPE_CHECKING`",
-        ) from error
+def _hints(schema: Any) -> dict[str, Any]:
+    if schema not in _known_hints:
+        try:
+            _known_hints[schema] = typing.get_type_hints(schema, localns=_defining_names(schema), include_extras=True)
+        except NameError as error:
+            raise _unresolved(schema, error) from error
+    return _known_hints[schema]
+
+
+_known_hints: weakref.WeakKeyDictionary[Any, dict[str, Any]] = weakref.WeakKeyDictionary()
+"""Kept, since the names of a function are gone when it has returned."""
+
+
+def _defining_names(schema: Any) -> dict[str, Any]:
+    """The names of the function that defines the schema, while it is running."""
+    outer, local, _ = schema.__qualname__.rpartition(".<locals>.")
+    frame = sys._getframe(1) if local else None
+    while frame is not None:
+        if frame.f_code.co_qualname == outer and frame.f_globals.get("__name__") == schema.__module__:
+            return dict(frame.f_locals)
+        frame = frame.f_back
+    return {}
+
+
+def _unresolved(schema: Any, error: NameError) -> StateError:
+    key = _unresolved_key(schema, error.name)
+    return StateError(
+        f"The annotation of state key {key!r} names {error.name!r}, which can't be found",
+        where=f"schema {schema.__qualname__} in {schema.__module__}",
+        fix="import or define the name where the schema is defined, outside of `if TYPE_CHECKING`",
+    )
 
 
 def _unresolved_key(schema: Any, missing: str | None) -> str:

@@ -1,5 +1,6 @@
 """The engine's decision: which tasks become ready now that one has finished. Pure: values in, a value out.
 
+Its records are never changed once made. (They aren't declared frozen: that would triple what making one costs.)
 Run mode and the debugger both live off it; neither keeps scheduling state of its own but `Slots`, which a
 decision never changes: it says which slots get a new value.
 """
@@ -7,7 +8,7 @@ decision never changes: it says which slots get a new value.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from evonb.graph.plan import EdgePlan, JoinPlan, NodePlan
 from evonb.graph.record import Record
@@ -86,7 +87,8 @@ class Task:
         return tuple(reversed(steps))
 
 
-class Hop(NamedTuple):
+@dataclass(slots=True, eq=False, repr=False)
+class Hop:
     """One way that a finished task goes on: along an edge to a target, with the record that gets there."""
 
     edge: EdgePlan
@@ -95,7 +97,8 @@ class Hop(NamedTuple):
     place: Place | None
 
 
-class Slot(NamedTuple):
+@dataclass(slots=True, eq=False, repr=False)
+class Slot:
     """What an "all" node has got for one edge group.
 
     Attributes:
@@ -109,7 +112,8 @@ class Slot(NamedTuple):
     counts: Mapping[tuple[int, Batch], int] | None = None
 
 
-class Arrival(NamedTuple):
+@dataclass(slots=True, eq=False, repr=False)
+class Arrival:
     """One input of a join, linked to the one that came before."""
 
     bit: int
@@ -122,7 +126,8 @@ SlotKey = tuple[int, str]
 Slots = Mapping[SlotKey, Slot]
 
 
-class JoinNote(NamedTuple):
+@dataclass(slots=True, eq=False, repr=False)
+class JoinNote:
     """What happened at a join, for the events."""
 
     node: NodePlan

@@ -210,6 +210,12 @@ def _link(left: Any, right: Any) -> Chain:
     if isinstance(left, _EdgeMark):
         raise GraphError("edge(...) stands between two nodes", fix='write a >> edge(group="left") >> b')
     sources = _refs(left, as_source=True)
+    for ref in sources:
+        if ref.router is not None:
+            raise GraphError(
+                f"Nothing can follow the router {ref.name!r}: it names its targets itself",
+                fix=f"write [{', '.join(ref.router.targets)}] >> ... in a line of its own",
+            )
     heads = left._heads if isinstance(left, Chain) else sources
     if isinstance(right, _EdgeMark):
         return Chain(heads, sources, right)
@@ -227,11 +233,6 @@ def _refs(thing: Any, *, as_source: bool) -> list[Ref]:
     if isinstance(thing, list | tuple | set | frozenset):
         return [ref for item in thing for ref in _refs(item, as_source=as_source)]
     if isinstance(thing, RouterFunction):
-        if as_source:
-            raise GraphError(
-                f"Nothing can follow the router {thing.node_name!r}: it names its targets itself",
-                fix=f"write [{', '.join(thing.targets)}] >> ... in a line of its own",
-            )
         return [Ref(thing.node_name, router=thing)]
     if isinstance(thing, Point):
         return [Ref(thing.value)]

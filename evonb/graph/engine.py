@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pydantic import PrivateAttr, SerializeAsAny, SkipValidation
@@ -13,7 +13,7 @@ from evonb.graph.bus import Bus, Hub
 from evonb.graph.component import BaseComponent
 from evonb.graph.edges import EdgeSpecBase
 from evonb.graph.failure import GraphWarning
-from evonb.graph.handle import RunHandle, run_in_loop_thread, stream_events
+from evonb.graph.handle import RunHandle, run_all, run_in_loop_thread, stream_events
 from evonb.graph.isolate import take
 from evonb.graph.nodes import AsyncNode, GraphNodeSpec
 from evonb.graph.plan import Plan, compile_plan
@@ -102,6 +102,21 @@ class GraphEngine(BaseComponent):
         """
         bus = Bus(self._hub, live=True)
         return RunHandle(bus, self, self._run(bus, take(dict(inputs))))
+
+    async def run_many(
+        self, inputs: Iterable[Mapping[str, Any]], concurrency: int = 8, *, progress: bool = False
+    ) -> list[Any]:
+        """Run the graph once for each of many inputs.
+
+        Args:
+            inputs: The inputs of each run.
+            concurrency: How many runs there may be at once.
+            progress: Whether to show a progress bar, in a terminal or a notebook (needs `tqdm`).
+
+        Returns:
+            The results in the order of the inputs; in place of a failed run's result stands its error.
+        """
+        return await run_all(self.run, inputs, concurrency, progress=progress)
 
     def stream(self, inputs: Mapping[str, Any]) -> AsyncIterator[Event]:
         """The events of a new run, as an async iterator; leaving it early cancels the run.

@@ -110,8 +110,17 @@ def _what(error: BaseException, keys: tuple[str, ...]) -> str:
 
 
 def _first_line(error: BaseException) -> str:
-    text = error.what if isinstance(error, EvonbError) else str(error)
+    text = _text_of(error)
     return text.splitlines()[0] if text else type(error).__name__
+
+
+def _text_of(error: BaseException) -> str:
+    if isinstance(error, EvonbError):
+        return error.what
+    try:
+        return str(error)
+    except Exception:  # a user's exception may fail to print itself
+        return ""
 
 
 def _missing_key(error: BaseException, keys: tuple[str, ...]) -> str | None:
@@ -131,7 +140,7 @@ def _fix(error: BaseException, keys: tuple[str, ...]) -> str:
     if (key := _missing_key(error, keys)) is not None:
         near = difflib.get_close_matches(key, keys, n=1)
         return f"write {near[0]!r}" if near else f"declare {key!r} in the schema, or use state.get({key!r})"
-    text = str(error)
+    text = _text_of(error)
     if type(error).__name__ == "ProgrammingError" and "same thread" in text:
         return 'make the object inside the node, or add_node(..., run_in="loop") to keep the node on one thread'
     if isinstance(error, RuntimeError) and "asyncio.run() cannot be called" in text:

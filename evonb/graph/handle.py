@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import threading
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Generator, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from evonb._optional import require
+from evonb.errors import GraphError
 from evonb.graph.bus import Bus
 
 if TYPE_CHECKING:
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from evonb.graph.engine import GraphEngine
     from evonb.graph.events import Event, Listener, RunId
 
-__all__ = ["RunHandle", "run_in_loop_thread", "stream_events"]
+__all__ = ["RunHandle", "run_all", "run_in_loop_thread", "stream_events"]
 
 
 class RunHandle:
@@ -119,6 +121,43 @@ def _loop_of_thread() -> asyncio.AbstractEventLoop:
             _loop = asyncio.new_event_loop()
             threading.Thread(target=_loop.run_forever, name="evonb-loop", daemon=True).start()
         return _loop
+
+
+# --- many at once ---------------------------------------------------------------------------------
+
+
+async def run_all(
+    run: Callable[[Mapping[str, Any]], Awaitable[Any]],
+    inputs: Iterable[Mapping[str, Any]],
+    concurrency: int,
+    *,
+    progress: bool,
+) -> list[Any]:
+    """`run` for each input, some at a time; results and errors in the order of the inputs."""
+    if concurrency < 1:
+        raise GraphError(f"concurrency is {concurrency!r}, expected a number above 0")
+    waiting = list(enumerate(inputs))[::-1]
+    results: list[Any] = [None] * len(waiting)
+    bar = require("tqdm.auto", "to show progress").tqdm(total=len(waiting)) if progress else None
+
+    async def work() -> None:
+        while waiting:
+            at, given = waiting.pop()
+            try:
+                results[at] = await run(given)
+            except Exception as error:
+                results[at] = error
+            if bar is not None:
+                bar.update()
+
+    try:
+        async with asyncio.TaskGroup() as group:
+            for _ in range(min(concurrency, len(waiting))):
+                group.create_task(work())
+    finally:
+        if bar is not None:
+            bar.close()
+    return results
 
 
 # --- as a stream -------------------------------------------------------------------------------

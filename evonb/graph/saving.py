@@ -107,7 +107,7 @@ class Saver:
             fields: dict[str, Any] = dict(value.__dict__)
         elif dataclasses.is_dataclass(value):
             fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
-        elif hasattr(value, "__dict__") and kind.__module__.partition(".")[0] not in sys.stdlib_module_names:
+        elif _is_plain(kind):
             fields = dict(vars(value))
         else:
             raise GraphError(
@@ -164,6 +164,16 @@ class Saver:
             for name, value in found.items()
             if value is not function
         }
+
+
+def _is_plain(kind: type) -> bool:
+    """Whether all that its instances hold is in their `__dict__`: the class and its bases are the user's own."""
+    bases = [base for base in kind.__mro__ if base.__module__ not in ("typing", "abc") and base is not object]
+    return all(
+        base.__module__.partition(".")[0] not in sys.stdlib_module_names - {"__main__"}
+        and not base.__dict__.get("__slots__")
+        for base in bases
+    )
 
 
 def _names_of(code: Any) -> list[str]:

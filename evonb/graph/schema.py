@@ -261,7 +261,7 @@ _compiled: OrderedDict[Any, tuple[int, CompiledSchema]] = OrderedDict()
 _KEPT = 64  # notebooks define schemas again and again; old ones must not pile up
 
 
-def compile_schema(schema: Any, *, strict: bool = False, namespace: Mapping[str, Any] | None = None) -> CompiledSchema:
+def compile_schema(schema: Any, *, strict: bool = False) -> CompiledSchema:
     """The compiled form of a schema, made once per class (and again after a strategy was registered).
 
     Raises:
@@ -278,7 +278,7 @@ def compile_schema(schema: Any, *, strict: bool = False, namespace: Mapping[str,
     kept = _compiled.get(schema) if cacheable else None
     if kept is not None and kept[0] == StateUpdater.version:
         return kept[1]
-    compiled = CompiledSchema(schema, declared_keys(schema, namespace), strict=strict)
+    compiled = CompiledSchema(schema, declared_keys(schema), strict=strict)
     if cacheable:
         _compiled[schema] = (StateUpdater.version, compiled)
         if len(_compiled) > _KEPT:

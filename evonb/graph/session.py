@@ -115,13 +115,13 @@ def edited(schema: CompiledSchema, point: Point, source: int, target: Waiting, k
         changed: Waiting = replace(target, task=_edited_task(schema, target.task, source, key, value))
         return _exchanged(point, target, changed)
     if target.hop is not None and target.source is not None and target.source.number == source:
-        hop = target.hop._replace(record=_edited_record(schema, target.hop.record, key, value))
+        hop = replace(target.hop, record=_edited_record(schema, target.hop.record, key, value))
         return _exchanged(point, target, replace(target, hop=hop))
     if target.key is not None:
         slot = point.slots[target.key]
         last, found = _edited_arrivals(schema, slot.last, source, key, value)
         if found:
-            return replace(point, slots={**point.slots, target.key: slot._replace(last=last)}, ran=0)
+            return replace(point, slots={**point.slots, target.key: replace(slot, last=last)}, ran=0)
     raise _unrelated(target)
 
 
@@ -179,7 +179,7 @@ def _edited_arrivals(
     for each in reversed(chain):
         hop = each.hop
         if each.task.number == source:
-            hop = hop._replace(record=_edited_record(schema, hop.record, key, value))
+            hop = replace(hop, record=_edited_record(schema, hop.record, key, value))
             found = True
-        before = each._replace(hop=hop, before=before)
+        before = replace(each, hop=hop, before=before)
     return before, found
