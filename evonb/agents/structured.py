@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evonb.parsing import OutputParser, ParseError, ParseResult, ValidationStatus
+from evonb.parsing import OutputParser, ParseError, ParseResult, ValidationResult, ValidationStatus
 from evonb.typing import AssistantMessage, UserMessage
 
 __all__ = ["Structured", "ask_until_parsed", "feedback", "is_good", "parser_for", "problem_of"]
@@ -100,8 +100,16 @@ def problem_of(result: ParseResult) -> str:
     if is_good(result):
         return ""
     trace = result.trace
-    failed = [] if trace is None else [c.message for c in trace.validations if c.status is ValidationStatus.FAILED]
-    return "; ".join(failed or (trace.errors if trace else []) or ["nothing could be read"])
+    if trace is None:
+        return "nothing could be read"
+    failed = [_words(check) for check in trace.validations if check.status is ValidationStatus.FAILED]
+    return "; ".join(failed or trace.errors or ["nothing could be read"])
+
+
+def _words(check: ValidationResult) -> str:
+    if not check.field or check.field in check.message:
+        return check.message or str(check.field)
+    return f"{check.field}: {check.message}"
 
 
 def feedback(parser: OutputParser, result: ParseResult) -> UserMessage:

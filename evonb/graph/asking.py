@@ -95,8 +95,8 @@ class Question:
         with _lock:
             if _open.pop(self.question_id, None) is None:
                 raise NoQuestion(f"The question {self.text!r} is closed", where=_place(self), fix="nothing to do")
+        _tell(self, "answered")  # before the node goes on, and maybe asks the next question
         self._settle(checked)
-        _tell(self, "answered")
         return checked
 
     def to_wire(self) -> dict[str, Any]:
