@@ -39,6 +39,11 @@ class RunHandle:
         return self._bus.run_id
 
     @property
+    def engine(self) -> GraphEngine:
+        """The graph that runs."""
+        return self._engine
+
+    @property
     def done(self) -> bool:
         """Whether the run is over."""
         return self._task.done()

@@ -70,7 +70,7 @@ class Extension:
         displays: dict[type, Callable[[Any], None]] = {
             GraphEngine: show,
             GraphBuilder: show_builder,
-            RunHandle: lambda handle: show(handle._engine),
+            RunHandle: lambda handle: show(handle.engine),
         }
         for kind, display in displays.items():
             formatter.for_type(kind, display)

@@ -41,7 +41,9 @@ def test_start_returns_at_once_and_gives_the_result_to_everyone_who_awaits() -> 
             await gate.wait()
             return {"n": 1}
 
-        handle = one(body).start({})
+        engine = one(body)
+        handle = engine.start({})
+        assert handle.engine is engine
         assert not handle.done
         gate.set()
         assert (await handle)["n"] == 1
