@@ -18,6 +18,7 @@ from evonb.graph.engine import GraphEngine
 from evonb.graph.failure import GraphWarning
 from evonb.graph.nodes import GraphNodeSpec, callable_to_node
 from evonb.graph.plan import END, START, in_order
+from evonb.graph.schema import compile_schema
 from evonb.graph.state import StateFilterLike
 from evonb.typing import DEFAULT_EDGE_GROUP, GraphMode, NodeActionMode, SpecialNode
 
@@ -247,7 +248,7 @@ class GraphBuilder(BaseComponent):
         from evonb.graph.check import check_graph
 
         edges = self._connected(auto_conn_end=auto_conn_end)
-        return check_graph(self.name, self._nodes, in_order(edges))
+        return check_graph(self.name, self._nodes, in_order(edges), compile_schema(self.state_schema))
 
     def _tell(self, engine: GraphEngine) -> None:
         """Findings that make the graph useless are told at build; the others are shown by `check` and the picture."""

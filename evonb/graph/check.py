@@ -15,8 +15,10 @@ from evonb.graph.covering import can_cover
 from evonb.graph.edges import ConditionEdgeSpec, EdgeSpecBase
 from evonb.graph.nodes import GraphNodeSpec
 from evonb.graph.plan import END, START, in_order
+from evonb.graph.schema import CompiledSchema
 from evonb.graph.shape import Shape, answers_of, shape_of
 from evonb.graph.topology import Finding, node_id
+from evonb.graph.writes import lost_writes
 
 if TYPE_CHECKING:
     from evonb.graph.engine import GraphEngine
@@ -28,7 +30,8 @@ Level = Literal["error", "warning", "note"]
 
 def check_engine(engine: GraphEngine) -> list[Finding]:
     """The findings of an engine, those of its sub-graphs included."""
-    return _with_inner(check_graph(engine.name, engine.nodes, in_order(engine.edges)), engine.nodes)
+    own = check_graph(engine.name, engine.nodes, in_order(engine.edges), engine._plan.schema)
+    return _with_inner(own, engine.nodes)
 
 
 def _with_inner(findings: list[Finding], nodes: Mapping[str, GraphNodeSpec]) -> list[Finding]:
@@ -45,10 +48,17 @@ def _inside(name: str, finding: Finding) -> Finding:
     return Finding(finding.code, finding.level, nodes, finding.what, where, finding.fix)
 
 
-def check_graph(name: str, nodes: Mapping[str, GraphNodeSpec], edges: Sequence[EdgeSpecBase]) -> list[Finding]:
+def check_graph(
+    name: str, nodes: Mapping[str, GraphNodeSpec], edges: Sequence[EdgeSpecBase], schema: CompiledSchema
+) -> list[Finding]:
     """The findings of one graph, without what its sub-graphs hold."""
     shape = shape_of(nodes, edges)
-    return [*check_shape(shape, f"graph {name!r}"), *_undeclared(edges)]
+    overwritten = frozenset(key for key, field in schema.fields.items() if field.overwrites)
+    return [
+        *check_shape(shape, f"graph {name!r}"),
+        *_undeclared(edges),
+        *lost_writes(shape, nodes, overwritten, shape.reachable([START])),
+    ]
 
 
 def check_shape(shape: Shape, where: str) -> list[Finding]:

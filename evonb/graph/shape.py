@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import functools
 import inspect
 import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import CodeType
 from typing import Any, get_origin
 
 from evonb.graph.edges import ConditionEdgeSpec, EdgeSpec, EdgeSpecBase
@@ -150,14 +152,19 @@ def _answers_lists(router: Any) -> bool:
 
 def answers_of(function: Any) -> list[ast.expr]:
     """The expressions that a function returns, conditional ones split; none where its text isn't known."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return [] if code is None else _answers_of_code(code)
+
+
+@functools.lru_cache(maxsize=1024)
+def _answers_of_code(code: CodeType) -> list[ast.expr]:
     try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(inspect.unwrap(function))).strip().rstrip(","))
+        tree = ast.parse(textwrap.dedent(inspect.getsource(code)).strip().rstrip(","))
     except (OSError, TypeError, SyntaxError, ValueError, IndexError):
         return []
-    name = getattr(function, "__name__", "")
-    found: list[ast.expr] = []
     lambdas = [item for item in ast.walk(tree) if isinstance(item, ast.Lambda)]
-    if name == "<lambda>":
+    found: list[ast.expr] = []
+    if code.co_name == "<lambda>":
         # Several lambdas in one line can't be told apart.
         found = [lambdas[0].body] if len(lambdas) == 1 else []
     elif tree.body and isinstance(tree.body[0], ast.FunctionDef | ast.AsyncFunctionDef):

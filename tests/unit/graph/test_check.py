@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
-from typing import Any, TypedDict
+from typing import Annotated, Any, TypedDict
 
 import pytest
 
@@ -125,6 +125,28 @@ def test_constants_that_a_router_answers_are_compared_with_its_targets() -> None
     (finding,) = made.check()
     assert finding.code == "undeclared_target"
     assert "'bb'" in finding.what
+
+
+def test_parallel_writes_of_an_overwritten_key_are_told_at_their_join() -> None:
+    class Keys(TypedDict):
+        topic: str
+        log: Annotated[list, "extend"]
+
+    def left(state: Any) -> dict[str, Any]:
+        return {"topic": "left", "log": [1]}
+
+    def right(state: Any) -> dict[str, Any]:
+        return {"topic": "right", "log": [2]}
+
+    made = GraphBuilder(Keys)
+    for name, body in {"a": left, "b": left, "c": right, "d": right}.items():
+        made.add_node(name, body, action_mode="all" if name == "d" else "any")
+    for edge in DIAMOND:
+        made.add_edge(*edge)
+    made.set_entry_point("a")
+    (finding,) = made.check()
+    assert (finding.code, finding.level, finding.nodes) == ("lost_write", "note", ("d", "b", "c"))
+    assert "'topic'" in finding.what
 
 
 def test_every_finding_says_what_where_and_how_to_mend() -> None:
