@@ -6,7 +6,7 @@ import asyncio
 import threading
 import time
 from collections import deque
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
@@ -74,12 +74,13 @@ class Bus:
     Attributes:
         on: Whether anybody listens. Events are made only then.
         live: Whether sync nodes must leave the loop free.
+        gate: What the tasks of sub-graphs wait at before they run; None outside of a debugger.
         closed: Whether the run is over; late chunks of threads that were given up are dropped.
     """
 
     __slots__ = (
         "_began", "_deliveries", "_hub", "_lock", "_loop", "_pump", "_seq",
-        "closed", "listeners", "live", "on", "own", "own_live", "run_id",
+        "closed", "gate", "listeners", "live", "on", "own", "own_live", "run_id",
     )  # fmt: skip
 
     def __init__(self, hub: Hub, own: tuple[Listener, ...] = (), *, live: bool = False) -> None:
@@ -89,6 +90,7 @@ class Bus:
         self.on = False
         self.live = False
         self.closed = False
+        self.gate: Callable[[Any, Any], Awaitable[None]] | None = None
         self.listeners: tuple[Listener, ...] = ()
         self._hub = hub
         self._lock = threading.RLock()

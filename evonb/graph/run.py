@@ -124,7 +124,7 @@ class Run:
         """Perform a task and what follows from it; in the run's own task up to the first fork, else to the end."""
         mine = asyncio.current_task()
         main = mine not in self._branches
-        turn_limit = self.limit
+        turn_limit, gate = self.limit, self.bus.gate
         while True:
             if turn_limit is not None and self.turns >= turn_limit:
                 self.skipped.append(task)
@@ -138,6 +138,8 @@ class Run:
                 self._main = task
             else:
                 self._branches[mine] = task  # type: ignore[index]
+            if gate is not None:
+                await gate(self, task)
             record = await self.perform(task)
             node = task.node
             if node.next is not None and not self.bus.on:

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evonb.errors import EvonbError
+from evonb.graph.debugging.points import Waiting
 from evonb.graph.decide import Task
 from evonb.graph.record import Record
 from evonb.graph.runtime_task import RunTimeTask
-from evonb.graph.session import Waiting
 from evonb.graph.state import StateCkpt
 
 if TYPE_CHECKING:

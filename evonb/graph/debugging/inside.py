@@ -1,0 +1,153 @@
+"""Stopping inside of a running node: before a task of a sub-graph, or before a tool call.
+
+The node's own asyncio task stays where it is, parked, until a command lets it go on. Steps inside aren't part of the
+history: a sub-graph node is one step of the session, and going back means to before it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evonb.graph.debugging.points import Waiting
+from evonb.graph.decide import Task
+from evonb.graph.topology import node_id
+
+if TYPE_CHECKING:
+    from evonb.graph.debugging.session import Session
+    from evonb.graph.run import Run
+
+__all__ = ["Inside", "Parked", "Watch"]
+
+Path = tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Parked:
+    """Something that waits inside of a running node.
+
+    Attributes:
+        uuid: Its id.
+        name: The node's id in the picture, or "node: tool".
+        path: The sub-graph nodes around it; for a tool call the path of its node.
+        held: The breakpoint that holds it, "" if it was stepped to.
+        owner: Number of the session's task that it is inside of, 0 where that isn't known.
+        run: The sub-graph's run, None for a tool call.
+        task: The task, None for a tool call.
+        go: Ends the wait.
+    """
+
+    uuid: str
+    name: str
+    path: Path
+    held: str
+    owner: int
+    run: Run | None
+    task: Task | None
+    go: asyncio.Future[None]
+
+
+class Inside:
+    """What is parked in a session, and which sub-graphs are stepped through."""
+
+    def __init__(self, session: Session) -> None:
+        self.parked: list[Parked] = []
+        self.stepping: set[Path] = set()
+        self.wake: Callable[[], None] = lambda: None
+        self._session = session
+        self._calls = 0
+        self._runs: list[Run] = []
+
+    def find(self, uuid: str) -> Parked | None:
+        """What is parked under this id."""
+        return next((each for each in self.parked if each.uuid == uuid), None)
+
+    async def gate(self, run: Run, task: Task) -> None:
+        """Stand before a task of a sub-graph until it may run."""
+        if all(each is not run for each in self._runs):
+            self._runs.append(run)
+        held = self._session.holding.in_subgraph(run, task)
+        if held is None and run.path not in self.stepping and not self._session.pausing:
+            return
+        uuid = run.bus.task_id(task.number, run.path)
+        name = node_id(run.path, task.node.name)
+        await self._park(Parked(uuid, name, run.path, held or "", 0, run, task, _future()))
+
+    async def before_tool(self, owner: Waiting, tool: str, arguments: Any) -> None:
+        """Stand before a tool call until it may run."""
+        held = self._session.holding.of_tool(tool, arguments)
+        if held is None:
+            return
+        self._calls += 1
+        uuid = f"{self._session.uuid(owner.number)}-tool{self._calls}"
+        await self._park(Parked(uuid, f"{owner.node.name}: {tool}", (), held, owner.number, None, None, _future()))
+
+    async def _park(self, parked: Parked) -> None:
+        self.parked.append(parked)
+        self.wake()
+        try:
+            await parked.go
+        finally:
+            if parked in self.parked:
+                self.parked.remove(parked)
+
+    def release(self, parked: Iterable[Parked]) -> None:
+        """Let these go on."""
+        for each in tuple(parked):
+            if each in self.parked:
+                self.parked.remove(each)
+            if not each.go.done():
+                each.go.set_result(None)
+
+    def is_still(self, flying: Iterable[Waiting]) -> bool:
+        """Whether all of these running tasks wait inside, so that nothing goes on until a command says so."""
+        if not self.parked:
+            return False
+        quiet = self._quiet_runs()
+        for waiting in flying:
+            if any(each.owner == waiting.number for each in self.parked):
+                continue
+            here = (waiting.node.name,)
+            running = sum(each.node is waiting.node for each in self._session.flying.values())
+            if sum(run.path == here for run in quiet) < running:
+                return False
+        return True
+
+    def _quiet_runs(self) -> list[Run]:
+        """Runs of sub-graphs in which every branch is parked, or stands at a sub-graph that is quiet."""
+        quiet: list[Run] = []
+        for run in sorted(self._runs, key=lambda each: -len(each.path)):
+            own = sum(each.run is run for each in self.parked)
+            below = sum(each.path[:-1] == run.path for each in quiet)
+            if run.active and own + below >= run.active:
+                quiet.append(run)
+        return quiet
+
+    def clear(self) -> None:
+        """Nothing runs any more."""
+        self.parked.clear()
+        self.stepping.clear()
+        self._runs.clear()
+
+
+def _future() -> asyncio.Future[None]:
+    return asyncio.get_running_loop().create_future()
+
+
+class Watch:
+    """The `ToolWatch` of one task."""
+
+    def __init__(self, inside: Inside, owner: Waiting) -> None:
+        self.calls: list[dict[str, object]] = []
+        self._inside = inside
+        self._owner = owner
+
+    async def before(self, tool: str, arguments: Any, *, call_id: str | None = None) -> None:
+        """As `ToolWatch.before`."""
+        await self._inside.before_tool(self._owner, tool, arguments)
+
+    def done(self, tool: str, *, call_id: str | None = None, effect: bool = False, replayed: bool = False) -> None:
+        """As `ToolWatch.done`."""
+        self.calls.append({"tool": tool, "call_id": call_id, "effect": effect, "replayed": replayed})

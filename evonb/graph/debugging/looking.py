@@ -1,0 +1,259 @@
+"""The debugger's commands that look: at what waits, at the past, at branches, at reasons. None of them runs a node."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from evonb.graph import record as records
+from evonb.graph.debugging.compare import Comparison, compare_lines
+from evonb.graph.debugging.effects import Effect, ledger
+from evonb.graph.debugging.face import Face
+from evonb.graph.debugging.holding import LogLine
+from evonb.graph.debugging.line import Branch, Moment, Step, line_to, successor
+from evonb.graph.debugging.points import SessionError
+from evonb.graph.debugging.reverse import Write, before, first_true, last_write, writes
+from evonb.graph.debugging.views import WaitingTask, allowed, step_of, waiting_tasks
+from evonb.graph.debugging.why import Why, why
+from evonb.graph.events import Detach
+
+__all__ = ["Looking"]
+
+
+class Looking(Face):
+    """Look at the session, now and then."""
+
+    @property
+    def status(self) -> str:
+        """The session's state: "idle", "running", "pausing", "paused", "failed" or "finished"."""
+        return self._session.status
+
+    @property
+    def run_id(self) -> str | None:
+        """The id of the session's run, None before it has begun."""
+        return self._session.run.bus.run_id if self._session.begun else None
+
+    def allowed(self) -> dict[str, str]:
+        """By command, "" or why it isn't allowed now, as in "Pause: nothing runs"."""
+        return allowed(self._session)
+
+    def waiting(self) -> list[WaitingTask]:
+        """What waits at the moment that is shown, oldest first; then what waits inside of running nodes."""
+        return waiting_tasks(self._session)
+
+    def find(self, node_name: str) -> str:
+        """The id of the first waiting task of a node, for commands; a join waits from its first input on.
+
+        Raises:
+            UnknownTask: None waits. A `LookupError`.
+        """
+        inside = next((each.uuid for each in self._session.inside.parked if each.name == node_name), None)
+        return inside or self._trace_tree.get_leaf_node_uuid_by_node_name(node_name)
+
+    def log_lines(self) -> list[LogLine]:
+        """What log points printed, oldest first."""
+        return list(self._session.holding.log)
+
+    def watch(self, callback: Callable[[], None]) -> Detach:
+        """Have a function called whenever the session is to be looked at anew, as after every command.
+
+        Returns:
+            A function that ends it.
+        """
+        watchers = self._session.watchers
+        watchers.append(callback)
+        return lambda: watchers.remove(callback) if callback in watchers else None
+
+    # --- the past --------------------------------------------------------------------------------------
+
+    def history(self, branch: int | str | None = None) -> list[Step]:
+        """The steps of a line, oldest first, those before its fork included.
+
+        Args:
+            branch: The branch's id or name; None for the one that is shown, up to its newest step.
+
+        Raises:
+            SessionError: No session has begun, or there is no such branch.
+        """
+        line = self._session.past
+        tip = line.tips[line.here.branch] if branch is None else self._tip(branch)
+        if branch is None and line.cursor is None:
+            tip = line.present
+        return [step_of(self._session, each) for each in line_to(tip)]
+
+    @property
+    def looking_at(self) -> int | None:
+        """The number of the earlier step that is shown, None while the present is."""
+        if not self._session.begun:
+            return None
+        cursor = self._session.line.cursor
+        return None if cursor is None else cursor.number
+
+    def state(self, step: int | None = None, *, uuid: str | None = None) -> Any:
+        """A copy of the state, equal to the recorded one.
+
+        Args:
+            step: After this step; None for the moment that is shown. At the end it is the whole result.
+            uuid: Instead, the state that this waiting task will start from.
+
+        Raises:
+            SessionError: There is no such step, or the task still misses inputs.
+        """
+        session = self._session
+        schema = session.plan.schema
+        if uuid is not None:
+            waiting = self._must_wait(uuid)
+            if not waiting.can_run:
+                raise SessionError(f"{waiting.node.name!r} still misses inputs", fix="see waiting()")
+            record = waiting.hop.record if waiting.hop is not None else session.joined(waiting.task)  # type: ignore[arg-type]
+        else:
+            record = session.record_at(session.line.here if step is None else self._moment(step))
+        return schema.hand_out(records.values_of(schema, record), {})
+
+    def state_before(self, step: int) -> Any:
+        """A copy of the state that a step started from; of step 0, and of keys that nobody had written, blanks.
+
+        Raises:
+            SessionError: There is no such step.
+        """
+        schema = self._session.plan.schema
+        moment = self._moment(step)
+        record = before(schema, moment) if moment.ran is not None else None
+        return schema.hand_out(schema.defaults() if record is None else records.values_of(schema, record), {})
+
+    def step_back(self, n: int = 1) -> Step:
+        """Show an earlier moment of the line that is shown; runs nothing. Going on from it makes a branch.
+
+        Raises:
+            SessionError: There aren't so many steps before it.
+        """
+        moment = self._session.past.here
+        for _ in range(n):
+            if moment.before is None:
+                raise SessionError("Step back: this is the start", fix="step_forward() or live()")
+            moment = moment.before
+        return self._show(moment)
+
+    def step_forward(self, n: int = 1) -> Step:
+        """Show a later moment of the line that is shown; runs nothing.
+
+        Raises:
+            SessionError: There aren't so many steps after it.
+        """
+        line = self._session.past
+        moment, tip = line.here, line.tips[line.here.branch]
+        towards = line.present if successor(moment, line.present) is not None else tip
+        for _ in range(n):
+            after = successor(moment, towards)
+            if after is None:
+                raise SessionError("Step forward: the newest step is shown", fix="go on with step_over() or resume()")
+            moment = after
+        return self._show(moment)
+
+    def goto(self, step: int | Step) -> Step:
+        """Show a moment of any branch by its step's number, 0 for the start; runs nothing.
+
+        Raises:
+            SessionError: There is no such step.
+        """
+        return self._show(self._moment(step.number if isinstance(step, Step) else step))
+
+    def live(self) -> Step:
+        """Show the present again."""
+        return self._show(self._session.past.present)
+
+    def _show(self, moment: Moment) -> Step:
+        line = self._session.past
+        line.cursor = None if moment is line.present else moment
+        self._session.changed()
+        return step_of(self._session, moment)
+
+    def _moment(self, number: int) -> Moment:
+        line = self._session.past
+        if number not in line.moments:
+            raise SessionError(f"There is no step {number}", fix=f"steps go from 0, the start, to {line.last_number}")
+        return line.moments[number]
+
+    # --- branches --------------------------------------------------------------------------------------
+
+    def branches(self) -> list[Branch]:
+        """All lines of the session's history, oldest first."""
+        return self._session.past.branches()
+
+    def name_branch(self, branch: int | str, name: str) -> None:
+        """Give a branch a name.
+
+        Raises:
+            SessionError: There is no such branch, or the name is taken or empty.
+        """
+        line = self._session.past
+        tip = self._tip(branch)
+        if not name or any(line.name(each) == name for each in line.tips if each != tip.branch):
+            raise SessionError(f"A branch can't be called {name!r}", fix="give a name that no other branch has")
+        line.names[tip.branch] = name
+        if self._session.keeper is not None:
+            self._session.keeper.put({"names": {str(each): text for each, text in line.names.items()}})
+        self._session.changed()
+
+    def compare(self, a: int | str, b: int | str) -> Comparison:
+        """Two branches side by side, from their fork on: steps aligned, state and route differences.
+
+        Args:
+            a, b: Ids or names.
+
+        Returns:
+            A comparison that is false when nothing differs.
+
+        Raises:
+            SessionError: There is no such branch.
+        """
+        session = self._session
+        return compare_lines(session, self._tip(a), self._tip(b), lambda moment: step_of(session, moment))
+
+    def _tip(self, branch: int | str) -> Moment:
+        line = self._session.past
+        for each, tip in line.tips.items():
+            if branch in (each, line.name(each)):
+                return tip
+        names = ", ".join(repr(line.name(each)) for each in line.tips)
+        raise SessionError(f"There is no branch {branch!r}", fix=f"there are {names}")
+
+    # --- reasons ---------------------------------------------------------------------------------------
+
+    def who_wrote(self, key: str) -> list[Write]:
+        """Every write of a state key on the way to the moment that is shown, oldest first.
+
+        Raises:
+            SessionError: The state has no such key.
+        """
+        return writes(self._session, key)
+
+    def back_to(self, key: str) -> Step:
+        """Show the step that wrote a key last; once more, the one before. Runs nothing.
+
+        Raises:
+            SessionError: Nothing has written it before.
+        """
+        return self._show(last_write(self._session, key))
+
+    def back_until(self, predicate: Callable[[Any], Any]) -> Step:
+        """Show the first moment of this line whose state fulfils a predicate, `(state) -> bool`. Runs nothing.
+
+        Raises:
+            SessionError: There is none.
+        """
+        return self._show(first_true(self._session, predicate))
+
+    def why(self, node: str) -> Why:
+        """Why a node waits, is held, wasn't chosen, ran twice or hasn't run, at the moment that is shown.
+
+        Raises:
+            GraphError: There is no such node.
+            SessionError: No session has begun.
+        """
+        return why(self._session, self._session.plan.by_name[self._node(node)])
+
+    def effects(self) -> list[Effect]:
+        """The ledger: what touched the world, what was replayed from the record, what would act again."""
+        self._session.past  # noqa: B018 - all of it
+        return ledger(self._session)

@@ -1,0 +1,267 @@
+"""A stored session read back: the end of its line for going on, all of it for looking back. No node runs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from evonb.graph import record as records
+from evonb.graph.debugging.edits import edited_output, edited_state
+from evonb.graph.debugging.line import RAN, Line, Moment, visits_at
+from evonb.graph.debugging.points import Point, SessionError, Waiting, advanced
+from evonb.graph.debugging.rows import change_from, error_from, hops_from, logs, record_from
+from evonb.graph.decide import Task, decide
+from evonb.graph.ports import RunStore, StoredStep
+from evonb.graph.record import Record
+from evonb.typing import MISSING
+
+if TYPE_CHECKING:
+    from evonb.graph.debugging.session import Session
+
+__all__ = ["Reader"]
+
+
+class Reader:
+    """Reads one run into a session.
+
+    Attributes:
+        position: Where the run was said to stand when it paused last.
+        tip: The step that it stands at.
+        crashed: Whether steps were made after that pause.
+        is_single: Whether there is one line only, and it stands at its end.
+    """
+
+    def __init__(self, session: Session, store: RunStore, run_id: str) -> None:
+        self._session = session
+        self._store = store
+        self._run_id = run_id
+        self._visits: list[int] = []
+        self._at: Moment | None = None
+        self.position: Mapping[str, Any] = store.document(run_id, "position") or {}
+        newest = next(iter(store.steps(run_id, after=-1, newest_first=True)), None)
+        self._newest = newest
+        noted = int(self.position.get("newest", -1))
+        crashed = newest is not None and newest.number > noted
+        self.tip = newest.number if crashed and newest is not None else int(self.position.get("step", 0))
+        self.crashed = crashed
+        self.is_single = (
+            newest is not None
+            and newest.branch == 0
+            and int(self.position.get("branches", 1)) == 1
+            and self.tip == newest.number
+        )
+
+    @property
+    def last_number(self) -> int:
+        """The last waiting number that was given."""
+        given = 0 if self._newest is None else int((self._newest.notes or {})["numbers"][1])
+        return max(given, int(self.position.get("numbers", 0)))
+
+    # --- all of it -----------------------------------------------------------------------------------
+
+    def whole(self) -> None:
+        """Read every moment."""
+        session = self._session
+        known: dict[int, Moment] = {}
+        line: Line | None = None
+        for row in self._store.steps(self._run_id, after=-1):
+            moment = self._first(row) if row.number == 0 else self._next(row, known)
+            known[row.number] = moment
+            if line is None:
+                line = Line(moment)
+            else:
+                line.put(moment)
+        if line is None:
+            line = Line(self._from_inputs())
+        present = known.get(self._tip_now(), line.present)
+        line.present = present
+        self._stand(line, visits_at(present, len(session.plan.nodes)))
+
+    def _tip_now(self) -> int:
+        """Where it stands: what was read first may have been gone on from since."""
+        line = self._session._line
+        return self.tip if line is None else line.present.number
+
+    def _stand(self, line: Line, visits: list[int]) -> None:
+        session = self._session
+        if session._line is not None:
+            line.names = session._line.names
+        session.set_line(line)
+        session.numbers.last = max(self.last_number, session.numbers.last)
+        run = session.run
+        run.visits = visits
+        for moment in line.moments.values():
+            session.learn(moment)
+
+    # --- the end of it ---------------------------------------------------------------------------------
+
+    def tail(self) -> None:
+        """Read back to the last whole state, if there is one line only; else all."""
+        if not self.is_single:
+            self._session.load_whole = None
+            self.whole()
+            return
+        rows: list[StoredStep] = []
+        number: int | None = self.tip
+        while number is not None:
+            row = self._store.step(self._run_id, number)
+            if row is None:
+                raise self._broken(f"step {number} is missing")
+            rows.append(row)
+            notes = row.notes or {}
+            number = None if "base" in notes else notes.get("before")
+        moment = self._base(rows[-1]) if rows[-1].number else self._first(rows[-1])
+        line = Line(moment)
+        if moment.number == 0:
+            self._session.load_whole = None  # that was all of it
+        for row in reversed(rows[:-1]):
+            moment = self._next(row, line.moments)
+            line.put(moment)
+            line.present = moment
+        self._stand(line, self._visits)
+
+    def _base(self, row: StoredStep) -> Moment:
+        """The moment of a row that holds the whole state."""
+        session, plan = self._session, self._session.plan
+        schema, notes = plan.schema, row.notes or {}
+        base = notes["base"]
+        kept = logs(schema, row.snapshot or {})
+        values = {**dict.fromkeys(schema.fields, MISSING), **kept}
+        record = Record(None, values, cut=kept)
+        task = Task(plan.by_name[row.node], (record,), (), -1, "", None, True)
+        task.number, task.visit = notes["ran"], row.visit
+        follows = Task(plan.by_name[base["node"]], (record,), (task,), base["edge"], base["group"], None, True)
+        follows.number, follows.visit = base["waiting"], base["visit"]
+        made = Waiting(follows.number, follows.node, task=follows)
+        self._visits = [0] * len(plan.nodes)
+        for index, count in base["visits"].items():
+            self._visits[int(index)] = count
+        session.numbers.last = notes["numbers"][1]
+        moment = Moment(
+            number=row.number, before=None, point=Point((made,), turns=base["turns"]), branch=row.branch,
+            status=row.status, ran=Waiting(task.number, task.node, task=task), record=record, made=(made,),
+            hops=tuple(hops_from(plan, row, record, task)), at_s=row.at_s, duration_s=row.duration_s,
+            wave=notes["wave"],
+        )  # fmt: skip
+        self._at = moment
+        return moment
+
+    # --- one row -----------------------------------------------------------------------------------------
+
+    def _first(self, row: StoredStep) -> Moment:
+        """The start."""
+        session, plan = self._session, self._session.plan
+        first, record = self._start()
+        hops = hops_from(plan, row, record, first)
+        outcome = decide({}, first, hops)
+        session.numbers.last = 0
+        point, made = advanced(Point(), None, first, outcome, session.numbers)
+        self._visits = [0] * len(plan.nodes)
+        self._count(outcome.ready)
+        self._at = Moment(number=0, before=None, point=point, record=record, hops=tuple(hops), made=tuple(made))
+        return self._at
+
+    def _start(self) -> tuple[Task, Record]:
+        plan = self._session.plan
+        record = records.root(plan.schema, self._store.header(self._run_id).inputs)
+        return Task(plan.start, (record,), (), -1, "", None, True), record
+
+    def _from_inputs(self) -> Moment:
+        """The start of a run of which nothing but its inputs was written."""
+        plan = self._session.plan
+        hops = [[edge.index, edge.plain.name, 0, None] for edge in plan.start.outs if edge.plain is not None]
+        if len(hops) < len(plan.start.outs):
+            raise self._broken("nothing of it was written but its inputs")
+        row = StoredStep(
+            number=0, branch=0, node="start", visit=0, parents=(), status="done", at_s=0.0, duration_s=0.0, delta={},
+            notes={"hops": hops, "numbers": [0, 0]},
+        )  # fmt: skip
+        return self._first(row)
+
+    def _next(self, row: StoredStep, known: Mapping[int, Moment]) -> Moment:
+        notes = row.notes or {}
+        before = known.get(notes["before"])
+        if before is None:
+            raise self._broken(f"step {notes['before']} is missing")
+        if before is not self._at:
+            self._visits = visits_at(before, len(self._session.plan.nodes))
+        self._session.numbers.last = notes["numbers"][0]
+        self._at = self._made(row, before)
+        return self._at
+
+    def _made(self, row: StoredStep, before: Moment) -> Moment:
+        point, notes = before.point, row.notes or {}
+        number = notes.get("ran", 0)
+        ran = point.find(number) or Waiting(number, self._session.plan.end)
+        if row.status in RAN and ran.task is not None:
+            return self._ran(row, before, ran, ran.task)
+        record, change = before.record, change_from(row)
+        if change is not None:
+            point, ran, record = self._edited(point, change.source, number, change.key, change.value)
+        elif row.status == "limit":
+            point = replace(point, waiting=point.without(number))
+        elif row.status == "stopped":
+            point = replace(point, waiting=())
+        elif row.status == "done" and ran.hop is not None and ran.source is not None:
+            record = ran.hop.record
+            point = replace(point, waiting=point.without(number), ended=(*point.ended, (ran.source, ran.hop)))
+        elif row.status != "failed":
+            raise self._broken(f"step {row.number} ran a task that didn't wait")
+        return self._moment(row, before, point, ran, record)
+
+    def _ran(self, row: StoredStep, before: Moment, ran: Waiting, task: Task) -> Moment:
+        session = self._session
+        record = record_from(session.plan.schema, row, task)
+        hops = hops_from(session.plan, row, record, task)
+        outcome = decide(before.point.slots, task, hops)
+        point, made = advanced(before.point, ran, task, outcome, session.numbers)
+        self._count(outcome.ready)
+        return self._moment(row, before, point, ran, record, hops=tuple(hops), made=tuple(made))
+
+    def _edited(
+        self, point: Point, source: int | None, number: int, key: str, value: Any
+    ) -> tuple[Point, Waiting, Record]:
+        schema, target = self._session.plan.schema, point.find(number)
+        if target is None:
+            raise self._broken("an edit is of a task that didn't wait")
+        if source is None:
+            after = edited_state(schema, point, target, key, value)
+        else:
+            after = edited_output(schema, point, source, target, key, value)
+        now = after.find(number) or target
+        return after, now, record_of(now, after)
+
+    def _moment(
+        self, row: StoredStep, before: Moment, point: Point, ran: Waiting, record: Record, **more: Any
+    ) -> Moment:
+        notes = row.notes or {}
+        return Moment(
+            number=row.number, before=before, point=point, branch=row.branch, status=row.status, ran=ran, record=record,
+            at_s=row.at_s, duration_s=row.duration_s, wave=notes.get("wave", 0), error=error_from(row),
+            change=change_from(row), tools=tuple(notes.get("tools", ())), **more,
+        )  # fmt: skip
+
+    def _count(self, ready: Iterable[Task]) -> None:
+        for each in ready:
+            self._visits[each.node.index] += 1
+            each.visit = self._visits[each.node.index]
+
+    def _broken(self, why: str) -> SessionError:
+        return SessionError(
+            f"The stored run {self._run_id!r} can't be read: {why}",
+            where=f"graph {self._session.plan.name!r}",
+            fix="begin a new one with debug(inputs)",
+        )
+
+
+def record_of(waiting: Waiting, point: Point) -> Record:
+    """The state that a waiting thing starts from, or its newest input."""
+    if waiting.hop is not None:
+        return waiting.hop.record
+    if waiting.task is not None:
+        return waiting.task.inputs[-1]
+    assert waiting.key is not None
+    last = point.slots[waiting.key].last
+    assert last is not None
+    return last.hop.record

@@ -1,0 +1,121 @@
+"""Asking the past: who wrote a key, and when something became true. Nothing runs."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evonb.graph import record as records
+from evonb.graph.debugging.line import RAN, Moment, line_to
+from evonb.graph.debugging.points import SessionError
+from evonb.graph.record import Record
+from evonb.graph.schema import CompiledSchema
+from evonb.typing import MISSING
+
+if TYPE_CHECKING:
+    from evonb.graph.debugging.session import Session
+
+__all__ = ["Write", "before", "first_true", "last_write", "writes"]
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """One change of a state key.
+
+    Attributes:
+        step: The step's number.
+        node: The node, or for an edit the node that it was meant for.
+        old, new: The values before and after; MISSING where there was none.
+        by_hand: Whether a person did it.
+    """
+
+    step: int
+    node: str
+    old: Any
+    new: Any
+    by_hand: bool = False
+
+
+def writes(session: Session, key: str) -> list[Write]:
+    """Every write of a key on the way to the moment that is shown, oldest first.
+
+    Raises:
+        SessionError: The state has no such key.
+    """
+    name = _known(session, key)
+    return [_write(session.plan.schema, each, name) for each in _writers(session, name)]
+
+
+def last_write(session: Session, key: str) -> Moment:
+    """The last moment before the one that is shown (at the present: up to it) that wrote a key.
+
+    Raises:
+        SessionError: There is none.
+    """
+    name = _known(session, key)
+    line = session.past
+    found = [each for each in _writers(session, name) if line.cursor is None or each is not line.cursor]
+    if not found:
+        raise SessionError(f"Nothing has written {key!r} before", fix="look at who_wrote(key)")
+    return found[-1]
+
+
+def first_true(session: Session, predicate: Callable[[Any], Any]) -> Moment:
+    """The first moment, on the way to the one that is shown, whose state fulfils a predicate; the start counts.
+
+    Raises:
+        SessionError: There is none.
+    """
+    schema, here = session.plan.schema, session.past.here
+    start = here
+    while start.before is not None:
+        start = start.before
+    for each in (start, *line_to(here)):
+        if predicate(schema.hand_out(records.values_of(schema, each.record), {})):
+            return each
+    raise SessionError("It has never been true so far", fix="give a predicate of the state, (state) -> bool")
+
+
+def _known(session: Session, key: str) -> str:
+    schema = session.plan.schema
+    if schema.fields and key not in schema.fields and key not in schema._aliases and not schema._open:
+        near = difflib.get_close_matches(key, schema.fields, n=1)
+        raise SessionError(
+            f"The state has no key {key!r}",
+            fix=f"did you mean {near[0]!r}?" if near else f"it has {', '.join(map(repr, schema.fields))}",
+        )
+    return schema._aliases.get(key, key)
+
+
+def _writers(session: Session, key: str) -> Iterator[Moment]:
+    return (each for each in line_to(session.past.here) if key in each.wrote)
+
+
+def _write(schema: CompiledSchema, moment: Moment, key: str) -> Write:
+    assert moment.ran is not None
+    by_hand = moment.status in ("edited", "skipped")
+    was = before(schema, moment)
+    return Write(
+        moment.number, moment.ran.node.name, _value(schema, was, key), _value(schema, moment.record, key), by_hand
+    )
+
+
+def before(schema: CompiledSchema, moment: Moment) -> Record | None:
+    """The record that a step started from; None for the start."""
+    if moment.status in RAN:
+        return moment.record.parent
+    assert moment.before is not None
+    assert moment.ran is not None
+    was = moment.before.point.find(moment.ran.number)
+    if was is None or was.task is None:
+        return was.hop.record if was is not None and was.hop is not None else None
+    return was.task.inputs[0] if len(was.task.inputs) == 1 else records.joined(schema, was.task.inputs)
+
+
+def _value(schema: CompiledSchema, record: Record | None, key: str) -> Any:
+    if record is None:
+        return MISSING
+    state = schema.hand_out(records.values_of(schema, record), {})
+    return state.get(key, MISSING) if isinstance(state, dict) else state.__dict__.get(key, MISSING)

@@ -1,0 +1,267 @@
+"""The debugger's commands that run nodes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from evonb.graph.debugging.face import Face
+from evonb.graph.debugging.points import SessionError, Waiting
+from evonb.graph.debugging.session import Session
+from evonb.graph.isolate import take
+from evonb.graph.runtime_task import RunTimeTask
+
+__all__ = ["Running"]
+
+
+class Running(Face):
+    """Begin, step, run on, pause, stop."""
+
+    async def debug(self, inputs: Mapping[str, Any]) -> Any:
+        """Begin a session and run it until nothing but held tasks is left. Breakpoints stay from session to session.
+
+        Args:
+            inputs: State keys and their first values.
+
+        Returns:
+            The final state if the end was reached, None if the session paused.
+
+        Raises:
+            NodeError: A node failed; the session stays, with the failed task waiting: edit, replace, step it again.
+            SessionError: Another command is running. A `RuntimeError`.
+        """
+        with self._command("debug") as session:
+            await session.begin(inputs)
+            return await self._on(session)
+
+    async def resume(self, running_queue: list[RunTimeTask] | None = None, *, rerun_effects: bool = False) -> Any:
+        """Run on, from the moment that is shown, until nothing but held tasks is left.
+
+        From an earlier moment this makes a branch; what was recorded after it stays on its own.
+
+        Args:
+            running_queue: Tasks to run first, held or not; None takes all that aren't held.
+            rerun_effects: Whether effects that acted already, before going back, may act again.
+
+        Returns:
+            As `debug`.
+
+        Raises:
+            NodeError: As `debug`.
+            EffectRepeats: An effect would act again with another state; nothing of it has run.
+            SessionError: Another command is running, no session has begun, or a task isn't waiting.
+        """
+        if self._session.begun and not self._session.busy and running_queue is None and self._is_over():
+            return self._ended()
+        with self._command("resume") as session:
+            session.performer.rerun = rerun_effects
+            try:
+                if running_queue is not None:
+                    await session.drive([self._runnable(task) for task in running_queue], on=True)
+                return await self._on(session)
+            finally:
+                session.performer.rerun = False
+
+    async def step_over(self, node_uuid: str | None = None, *, rerun_effects: bool = False) -> Any:
+        """Run one waiting task, or every one of them once, held or not, then pause.
+
+        Args:
+            node_uuid: The task to run; of a join, those that it still misses are run first. None runs all.
+            rerun_effects: As for `resume`.
+
+        Returns:
+            The final state once every branch has finished, else None.
+
+        Raises:
+            NodeError: A node failed; the session is as before the step.
+            EffectRepeats: As `resume`.
+            SessionError: Another command is running, or the task isn't waiting.
+        """
+        with self._command("step_over") as session:
+            session.performer.rerun = rerun_effects
+            try:
+                await self._step_over(session, node_uuid)
+            finally:
+                session.performer.rerun = False
+            return session.result()
+
+    async def _step_over(self, session: Session, uuid: str | None) -> None:
+        inside = session.inside
+        if uuid is None:
+            inside.stepping |= {each.path for each in inside.parked}
+            wave = [each for each in self._point.waiting if each.can_run]
+            await session.drive(wave, on=False, release=inside.parked)
+            return
+        parked = inside.find(uuid)
+        if parked is not None:
+            inside.stepping.add(parked.path)
+            await session.drive((), on=False, release=(parked,))
+            return
+        waiting = self._must_wait(uuid)
+        within = [
+            each for each in inside.parked if each.path[:1] == (waiting.node.name,) or each.owner == waiting.number
+        ]
+        inside.stepping = {path for path in inside.stepping if path[:1] != (waiting.node.name,)}
+        await self._step(session, waiting, within)
+
+    async def step_into(self, node_uuid: str | None = None) -> Any:
+        """Begin a waiting sub-graph and pause before its first task; any other task is stepped over.
+
+        What waits inside has ids of its own: see `waiting`. Steps inside belong to the one step of the sub-graph's
+        node: going back means to before that node.
+
+        Args:
+            node_uuid: The task; None takes the first sub-graph that waits.
+
+        Returns:
+            As `step_over`.
+
+        Raises:
+            NodeError: A node failed.
+            SessionError: Another command is running, or no sub-graph waits.
+        """
+        with self._command("step_into") as session:
+            inside = session.inside
+            parked = (
+                inside.find(node_uuid) if node_uuid else next((p for p in inside.parked if _is_graph(p.task)), None)
+            )
+            if parked is not None:
+                name = parked.task.node.name if parked.task is not None else ""
+                inside.stepping |= {parked.path, (*parked.path, name)}
+                await session.drive((), on=False, release=(parked,))
+            else:
+                waiting = self._must_wait(node_uuid) if node_uuid else self._first_graph()
+                session.settle()
+                inside.stepping.add((waiting.node.name,))
+                await self._step(session, waiting, ())
+            return session.result()
+
+    def _first_graph(self) -> Waiting:
+        return next(each for each in self._point.waiting if each.can_run and each.node.subgraph is not None)
+
+    async def step_out(self) -> Any:
+        """Run what waits inside until its node has finished, then pause; breakpoints still hold.
+
+        Returns:
+            As `step_over`.
+
+        Raises:
+            NodeError: A node failed.
+            SessionError: Another command is running, or nothing waits inside.
+        """
+        with self._command("step_out") as session:
+            deepest = max(len(each.path) for each in session.inside.parked)
+            leaving = [each for each in session.inside.parked if len(each.path) == deepest]
+            session.inside.stepping -= {each.path for each in leaving}
+            await session.drive((), on=False, release=leaving)
+            return session.result()
+
+    async def run_to(self, node_name: str) -> Any:
+        """Run everything on, held or not, and hold the next tasks of a node; other breakpoints hold what comes to them.
+
+        Args:
+            node_name: The node.
+
+        Returns:
+            The final state if the end was reached before, else None.
+
+        Raises:
+            NodeError: A node failed.
+            GraphError: There is no such node.
+            SessionError: Another command is running, or nothing waits.
+        """
+        self._node(node_name)
+        with self._command("run_to") as session:
+            ready = [each for each in self._point.waiting if each.can_run]
+            session.holding.until = node_name
+            try:
+                session.inside.stepping.clear()
+                await session.drive(ready, on=True, release=session.inside.parked)
+                return session.result()
+            finally:
+                session.holding.until = None
+
+    def pause(self) -> None:
+        """Have the running command return before the next task; a running node is waited for. Call it on the loop.
+
+        Raises:
+            SessionError: Nothing runs.
+        """
+        self._may("pause")
+        self._session.pause()
+
+    def stop(self) -> None:
+        """End the session: what runs is cancelled. Its record stays, and going on from an earlier step works.
+
+        Raises:
+            SessionError: Nothing runs or waits.
+        """
+        self._may("stop")
+        if self._session.busy:
+            self._session.stop()
+        else:
+            with self._session.command("stop"):
+                self._session.stop_now()
+                self._session.result()
+
+    def _may(self, command: str) -> None:
+        from evonb.graph.debugging.views import COMMANDS
+
+        label, needs = COMMANDS[command]
+        if reason := needs(self._session):
+            raise SessionError(f"{label}: {reason}", where=f"graph {self.name!r}", fix="look at allowed()")
+
+    async def run_one_step(self, running_queue: list[RunTimeTask]) -> tuple[Any, list[RunTimeTask]]:
+        """Run these tasks once each.
+
+        Returns:
+            The final state (None before the end), and the tasks that became ready; the end counts as a task.
+        """
+        with self._command("step_over") as session:
+            new = await session.drive([self._runnable(task) for task in running_queue], on=False)
+            return session.result(), [self._trace_tree.as_task(each) for each in new if each.can_run]
+
+    # --- how -------------------------------------------------------------------------------------------
+
+    async def _on(self, session: Session) -> Any:
+        session.inside.stepping.clear()
+        ready = [each for each in self._point.waiting if each.can_run and session.holding.holder(each) is None]
+        await session.drive(ready, on=True, release=[each for each in session.inside.parked if not each.held])
+        return session.result()
+
+    async def _step(self, session: Session, waiting: Waiting, release: Any) -> None:
+        while not waiting.can_run:
+            await session.drive(self._missing(waiting), on=False)
+            waiting = self._must_wait(self._uuid(waiting.number))
+        await session.drive([waiting], on=False, release=release)
+
+    def _missing(self, join: Waiting) -> list[Waiting]:
+        """The waiting tasks that a join still needs."""
+        assert join.key is not None
+        assert join.node.joins is not None
+        plan, slot = join.node.joins[join.key[1]], self._point.slots[join.key]
+        names = [name for bit, name in enumerate(plan.sources) if not slot.mask >> bit & 1]
+        found = [each for each in self._point.waiting if each.can_run and each.node.name in names]
+        if not found:
+            raise SessionError(
+                f"Node {join.node.name!r} waits for {', '.join(map(repr, names))}, and none of them is waiting to run",
+                fix="step over the nodes before them first",
+            )
+        return found
+
+    def _is_over(self) -> bool:
+        line = self._session.line
+        return not self._session.flying and not any(each.can_run for each in line.here.point.waiting)
+
+    def _ended(self) -> Any:
+        """A finished session gives its result again."""
+        session = self._session
+        return take(self._state_shown(session))
+
+    def _state_shown(self, session: Session) -> Any:
+        session.settle()
+        return session.final_state()
+
+
+def _is_graph(task: Any) -> bool:
+    return task is not None and task.node.subgraph is not None

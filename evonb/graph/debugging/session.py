@@ -1,0 +1,504 @@
+"""One debugging session: runs waiting tasks, holds those with breakpoints, and keeps every moment passed.
+
+It works on the scheduler of ordinary runs: nodes are called by `Run.perform`, `decide` says what becomes ready. What is
+its own is that it may stop between tasks. Commands that read the past or change it are in modules of their own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from evonb.graph import record as records
+from evonb.graph import telling
+from evonb.graph.bus import Bus, Hub
+from evonb.graph.debugging.breakpoints import Breakpoints
+from evonb.graph.debugging.holding import Holding
+from evonb.graph.debugging.inside import Inside, Parked
+from evonb.graph.debugging.line import Line, Moment, back_from, visits_at
+from evonb.graph.debugging.performing import Done, Performer
+from evonb.graph.debugging.points import Numbers, Point, SessionError, Waiting, advanced
+from evonb.graph.decide import Hop, Outcome, Task, decide
+from evonb.graph.events import BreakpointHit, ForkMade, RunPaused
+from evonb.graph.failure import describe
+from evonb.graph.hops import hops_of
+from evonb.graph.isolate import take
+from evonb.graph.plan import Plan
+from evonb.graph.record import Record
+from evonb.graph.run import Run
+
+if TYPE_CHECKING:
+    from evonb.graph.debugging.keeping import Keeper
+
+__all__ = ["Session"]
+
+Status = str
+
+
+class Session:
+    """The state of one debugger.
+
+    Attributes:
+        line: Every moment passed, as a tree.
+        known: All that ever waited, by number.
+        breakpoints: They stay from run to run.
+        flying: Running tasks; between commands those that are parked inside.
+        pins: By node, the delta that it gives instead of running.
+        busy: The command that runs nodes, "" if none does.
+        pausing, stopping: Whether somebody asked for it.
+        error: What the failed task raised, while the session stands at it.
+        keeper: Writes moments to the store; None for a session in memory.
+    """
+
+    def __init__(self, plan: Plan, hub: Hub, limit: int | None) -> None:
+        self.plan = plan
+        self.hub = hub
+        self.limit = limit
+        self.breakpoints = Breakpoints()
+        self.pins: dict[str, dict[str, Any]] = {}
+        self.watchers: list[Callable[[], None]] = []
+        self.keeper: Keeper | None = None
+        self.make_keeper: Callable[[Session, Mapping[str, Any]], Keeper | None] = lambda _session, _inputs: None
+        self.busy = ""
+        self.clear()
+
+    def clear(self) -> None:
+        """Drop the run, not the breakpoints."""
+        run: Run | None = getattr(self, "_run", None)
+        if run is not None:
+            self.abandon()
+            run.bus.shut()
+        self._run: Run | None = None
+        self._line: Line | None = None
+        self.known: dict[int, Waiting] = {}
+        self.numbers = Numbers(self.plan.nodes)
+        self.holding = Holding(self, self.breakpoints)
+        self.inside = Inside(self)
+        self.performer = Performer(self)
+        self.flying: dict[asyncio.Task[Done], Waiting] = {}
+        self.began = 0.0
+        self.pausing = self.stopping = False
+        self.error: BaseException | None = None
+        self.load: Callable[[], None] | None = None
+        self.load_whole: Callable[[], None] | None = None
+        self.stored_position: Mapping[str, Any] | None = None
+        self.keeper = None
+
+    # --- what it stands at ---------------------------------------------------------------------------
+
+    @property
+    def begun(self) -> bool:
+        """Whether there is a run."""
+        return self._run is not None
+
+    @property
+    def run(self) -> Run:
+        """The run behind the session.
+
+        Raises:
+            SessionError: No session has begun.
+        """
+        if self._run is None:
+            raise SessionError("No session has begun", fix="await graph.debug(inputs)")
+        return self._run
+
+    @property
+    def line(self) -> Line:
+        """The history; of a reopened session what going on needs, which is read from the store now."""
+        if self.load is not None:
+            load, self.load = self.load, None
+            load()
+        if self._line is None:
+            raise SessionError("No session has begun", fix="await graph.debug(inputs)")
+        return self._line
+
+    @property
+    def past(self) -> Line:
+        """The whole history; a reopened session reads it from the store now."""
+        line = self.line
+        if self.load_whole is not None:
+            load, self.load_whole = self.load_whole, None
+            if self.keeper is not None:
+                self.keeper.flush()
+            load()
+            line = self.line
+        return line
+
+    @property
+    def point(self) -> Point:
+        """What waits at the moment that is shown; before a session has begun, nothing."""
+        return self.line.here.point if self.begun else Point()
+
+    @property
+    def status(self) -> Status:
+        """One of idle, running, pausing, paused, failed, finished."""
+        if self.busy:
+            return "pausing" if self.pausing or self.stopping else "running"
+        if not self.begun:
+            return "idle"
+        if self.stored_position is not None:
+            return str(self.stored_position.get("status", "paused"))
+        present = self.line.present
+        if present.status == "failed" or self.error is not None:
+            return "failed"
+        return "paused" if self.flying or any(each.can_run for each in present.point.waiting) else "finished"
+
+    def uuid(self, number: int) -> str:
+        """The id of a task."""
+        return self.run.bus.task_id(number, ())
+
+    def joined(self, task: Task) -> Record:
+        """The record that a task starts from."""
+        return task.inputs[0] if len(task.inputs) == 1 and task.node.joins is None else self.run.joined(task)
+
+    def record_at(self, moment: Moment) -> Record:
+        """The state at a moment: after its step, or, once nothing waits there any more, the whole result."""
+        ended = moment.point.ended
+        if ended and not any(each.can_run for each in moment.point.waiting):
+            ordered = sorted(ended, key=lambda each: (each[1].edge.index, each[0].order()))
+            return records.joined(self.plan.schema, [hop.record for _, hop in ordered])
+        return moment.record
+
+    def changed(self) -> None:
+        """Tell the watchers that something is to be looked at anew."""
+        for watcher in tuple(self.watchers):
+            watcher()
+
+    # --- beginning -----------------------------------------------------------------------------------
+
+    @contextmanager
+    def command(self, name: str) -> Iterator[None]:
+        """Holds off other commands for the time of one.
+
+        Raises:
+            SessionError: One is under way.
+        """
+        if self.busy:
+            fix = "wait until it has paused, or call pause()"
+            raise SessionError(f"{name} isn't allowed while the session runs", fix=fix)
+        self.busy = name
+        try:
+            yield
+        finally:
+            self.busy = ""
+            self.pausing = self.stopping = False
+            if self.keeper is not None:
+                self.keeper.pause()
+            self.changed()
+
+    async def begin(self, inputs: Mapping[str, Any], bus: Bus | None = None) -> None:
+        """A new session at its start; the breakpoints stay."""
+        self.clear()
+        self.breakpoints.zero()
+        bus = bus or Bus(self.hub, live=True)
+        self.attach(Run(self.plan, bus, self.limit, keeps=True))
+        inputs = take(dict(inputs))
+        telling.run_started(bus, self.plan.name, inputs)
+        start = records.root(self.plan.schema, inputs)
+        self.keeper = self.make_keeper(self, inputs)
+        first = Task(self.plan.start, (start,), (), -1, "", None, True)
+        self.set_line(Line(Moment(number=0, before=None, point=Point(), record=start)))
+        await self._take_in_start(first, start)
+        self.changed()
+
+    async def _take_in_start(self, first: Task, start: Record) -> None:
+        hops = await hops_of(self.run, first, start)
+        outcome = decide({}, first, hops)
+        point, made = advanced(Point(), None, first, outcome, self.numbers)
+        self.count(outcome)
+        moment = Moment(number=0, before=None, point=point, record=start, hops=tuple(hops), made=tuple(made))
+        self.set_line(Line(moment))
+        self.learn(moment)
+        self._tell(first, hops, outcome)
+        if self.keeper is not None:
+            self.keeper.note(moment)
+            self.keeper.flush()
+
+    def attach(self, run: Run) -> None:
+        """Stand on this run."""
+        self._run = run
+        self.began = time.perf_counter()
+        run.bus.gate = self.inside.gate
+
+    def set_line(self, line: Line) -> None:
+        """Have this history."""
+        self._line = line
+
+    # --- running -------------------------------------------------------------------------------------
+
+    async def drive(self, first: Iterable[Waiting], *, on: bool, release: Iterable[Parked] = ()) -> list[Waiting]:
+        """Run these tasks and, if `on`, what becomes ready by them and isn't held, side by side.
+
+        Returns when nothing goes on by itself: everything has finished, is held or is parked inside.
+
+        Returns:
+            What came to wait and wasn't run.
+
+        Raises:
+            NodeError: A node failed. It and the tasks beside it wait as before; finished ones stay finished.
+            EffectRepeats: An effect would act again; everything else that could has run.
+        """
+        self.settle()
+        self.run.bus.wake()
+        self.error = None
+        self.performer.asked.clear()
+        left: list[Waiting] = []
+        try:
+            self._start(first)
+            self.inside.release(release)
+            while self.flying and not self.inside.is_still(self.flying.values()):
+                for work in await self._next():
+                    left += self._finished(work, on=on)
+        except BaseException:
+            await self._cancel()
+            raise
+        if self.stopping:
+            self._stop()
+        if self.performer.asked and not self.stopping:
+            raise self.performer.asking()
+        return left
+
+    def _finished(self, work: asyncio.Task[Done], *, on: bool) -> list[Waiting]:
+        waiting = self.flying.pop(work)
+        self.run.active = len(self.flying)
+        if work.cancelled() and self.stopping:
+            return []
+        made = self._finish(waiting, work)
+        go_on = on and not self.pausing and not self.stopping
+        ready = [each for each in made if go_on and self.holding.holder(each) is None]
+        self._start(ready)
+        if self.keeper is not None:
+            self.keeper.flush(last=not self.flying)
+        return [each for each in made if each not in ready]
+
+    async def _next(self) -> list[asyncio.Task[Done]]:
+        """Wait until a task has finished, or something is parked inside; the tasks in the order of their numbers."""
+        wake: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self.inside.wake = lambda: None if wake.done() else wake.set_result(None)
+        both: set[asyncio.Future[Any]] = {*self.flying, wake}
+        done, _ = await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        wake.cancel()
+        finished = [work for work in self.flying if work in done]
+        return sorted(finished, key=lambda each: self.flying[each].number)
+
+    def _start(self, ready: Iterable[Waiting]) -> None:
+        for waiting in ready:
+            if any(each.number == waiting.number for each in self.flying.values()):
+                continue
+            turns = self.line.present.point.turns + sum(each.task is not None for each in self.flying.values())
+            if waiting.task is not None and self.limit is not None and turns >= self.limit:
+                self._drop(waiting, waiting.task)
+            elif not self.performer.asks(waiting):
+                self.flying[asyncio.create_task(self.performer.work(waiting))] = waiting
+                self.run.active = len(self.flying)
+
+    def _drop(self, waiting: Waiting, task: Task) -> None:
+        self.run.skipped.append(task)
+        telling.skipped(self.run, task, f"the limit of {self.limit} node calls was met")
+        point = replace(self.line.present.point, waiting=self.line.present.point.without(waiting.number))
+        self.append(point, "limit", ran=waiting, record=self.line.present.record)
+
+    def _finish(self, waiting: Waiting, work: asyncio.Task[Done]) -> list[Waiting]:
+        try:
+            done = work.result()
+        except Exception as error:
+            return self._failed(waiting, error)
+        if waiting.task is None:
+            self._end(waiting)
+            return []
+        return self.take_in(waiting, waiting.task, done)
+
+    def _failed(self, waiting: Waiting, error: Exception) -> list[Waiting]:
+        self.error = error
+        info = describe(error, where=f"graph {self.plan.name!r}")
+        present = self.line.present
+        self.append(present.point, "failed", ran=waiting, record=present.record, error=info)
+        caught = self.holding.catches(waiting.node.name)
+        if caught is None:
+            telling.run_failed(self.run.bus, self.plan.name, error)
+            raise error
+        self.run.bus.emit(BreakpointHit, (), node=waiting.node.name, breakpoint_id=caught)
+        return []
+
+    def take_in(self, waiting: Waiting, task: Task, done: Done) -> list[Waiting]:
+        """Make the moment after a task has finished, by itself or by hand."""
+        outcome = decide(self.line.present.point.slots, task, done.hops)
+        after, made = advanced(self.line.present.point, waiting, task, outcome, self.numbers)
+        self.count(outcome)
+        moment = self.append(
+            after, done.status, ran=waiting, record=done.record, hops=tuple(done.hops), made=tuple(made),
+            duration_s=done.duration_s, at_s=done.at_s, tools=done.tools,
+        )  # fmt: skip
+        self._tell(task, done.hops, outcome)
+        self.holding.passed(moment)
+        return made
+
+    def count(self, outcome: Outcome) -> None:
+        """Number the visits of what became ready."""
+        for ready in outcome.ready:
+            self.run.visits[ready.node.index] += 1
+            ready.visit = self.run.visits[ready.node.index]
+
+    def _tell(self, task: Task, hops: Sequence[Hop], outcome: Outcome) -> None:
+        if self.run.bus.on:
+            telling.went_on(self.run, task, hops, outcome)
+
+    def _end(self, waiting: Waiting) -> None:
+        assert waiting.hop is not None
+        assert waiting.source is not None
+        point = self.line.present.point
+        ended = (*point.ended, (waiting.source, waiting.hop))
+        after = replace(point, waiting=point.without(waiting.number), ended=ended)
+        self.append(after, "done", ran=waiting, record=waiting.hop.record, at_s=self.now())
+
+    def append(self, point: Point, status: str, *, ran: Waiting, record: Record, **fields: Any) -> Moment:
+        """Make a moment after the present one; it begins a branch if the present has been gone on from before."""
+        before = self.line.present
+        wave = 1 + self._wave_before(ran)
+        fields.setdefault("at_s", self.now())
+        moment = Moment(
+            number=0, before=before, point=point, status=status, ran=ran, record=record, wave=wave, **fields
+        )  # fmt: skip
+        if self.line.add(moment):
+            number = ran.number
+            fork = self.line.name(moment.branch)
+            self.run.bus.emit(ForkMade, (), fork=fork, from_task_id=self.run.bus.task_id(number, ()))
+        self.learn(moment)
+        if self.keeper is not None:
+            self.keeper.note(moment)
+        return moment
+
+    def _wave_before(self, ran: Waiting) -> int:
+        """The latest wave among the steps that a task follows from; they are near the present."""
+        task = ran.task or ran.source
+        parents = (
+            {parent.number for parent in task.parents}
+            if ran.task is not None and task
+            else {task.number if task else 0}
+        )
+        waves = []
+        for each in back_from(self.line.present):
+            if each.ran is not None and each.ran.number in parents and each.status != "edited":
+                waves.append(each.wave)
+                parents.discard(each.ran.number)
+            if not parents or each.before is None:
+                break
+        return max(waves, default=0)
+
+    def learn(self, moment: Moment) -> None:
+        """Know what waits by number."""
+        for each in (*moment.made, *moment.point.waiting):
+            if each.can_run or each.number not in self.known:
+                self.known[each.number] = each
+
+    def now(self) -> float:
+        """Seconds since the session began."""
+        return time.perf_counter() - self.began
+
+    # --- pausing and stopping --------------------------------------------------------------------------
+
+    def pause(self) -> None:
+        """Ask for a stop before the next task."""
+        self.pausing = True
+        self.changed()
+
+    def stop(self) -> None:
+        """Ask for the end; running tasks are cancelled."""
+        self.stopping = True
+        for work in self.flying:
+            work.cancel()
+        self.inside.wake()
+        self.changed()
+
+    def _stop(self) -> None:
+        present = self.line.present
+        waiting = next(iter(present.point.waiting), None)
+        ran = waiting or Waiting(0, self.plan.end)
+        self.append(replace(present.point, waiting=()), "stopped", ran=ran, record=present.record)
+
+    def stop_now(self) -> None:
+        """End a session that stands still."""
+        self.abandon()
+        self.settle()
+        self._stop()
+
+    async def _cancel(self) -> None:
+        """Cancel what runs and wait for its end, so that no task outlives the command."""
+        for work in self.flying:
+            work.cancel()
+        if self.flying:
+            await asyncio.wait(self.flying)
+        for work in self.flying:
+            if not work.cancelled():
+                work.exception()  # asyncio would complain about an error that nobody fetched
+        self.flying.clear()
+        self.inside.clear()
+        self.run.active = 0
+
+    def abandon(self) -> None:
+        """Give up what is parked inside of running nodes: the session goes elsewhere."""
+        for work in self.flying:
+            if not work.get_loop().is_closed():
+                work.cancel()
+        self.flying.clear()
+        self.inside.clear()
+
+    # --- going back --------------------------------------------------------------------------------------
+
+    def settle(self) -> None:
+        """Go on from the moment that is looked at: it becomes the present."""
+        if any(work.get_loop().is_closed() for work in self.flying):
+            self.abandon()  # parked in a loop that is gone
+        if self.line.cursor is not None:
+            self.rewind(self.line.cursor)
+
+    def rewind(self, moment: Moment) -> None:
+        """Make an earlier moment the present; nothing that was recorded is lost."""
+        if moment is self.line.present and self.line.cursor is None:
+            return
+        self.abandon()
+        self.line.rewind(moment)
+        run = self.run
+        run.visits = visits_at(moment, len(self.plan.nodes))
+        run.skipped = [
+            each.ran.task for each in back_from(moment) if each.status == "limit" and each.ran and each.ran.task
+        ]
+        self.error = None
+        self.holding.forget(each.number for each in moment.point.waiting)
+        run.bus.wake()
+        if self.keeper is not None:
+            self.keeper.moved()
+
+    # --- results -------------------------------------------------------------------------------------------
+
+    def result(self) -> Any:
+        """The final state if nothing waits any more, else None; tells listeners which of the two."""
+        run, point = self.run, self.line.present.point
+        if self.status_after() == "paused":
+            names = tuple(each.node.name for each in point.waiting)
+            held = any(self.holding.holder(each) for each in point.waiting)
+            reason = "pause" if self.pausing else "breakpoint" if held or self.inside.parked else "step"
+            run.bus.emit(RunPaused, (), reason=reason, waiting=names)
+            return None
+        state = self.final_state()
+        if self.line.present.status == "stopped":
+            telling.run_finished(run, state, reason="stopped", message="stopped before its end")
+            return None
+        telling.run_finished(run, state)
+        return take(state)
+
+    def status_after(self) -> Status:
+        """The status once the command that runs is over."""
+        waits = self.flying or any(each.can_run for each in self.line.present.point.waiting)
+        return "paused" if waits else "finished"
+
+    def final_state(self) -> Any:
+        """What has reached the end by now, shared with the record; None if nothing did."""
+        run, point = self.run, self.line.present.point
+        run.ended, run.slots = list(point.ended), dict(point.slots)
+        reached = run.result()
+        return None if reached is None else self.plan.schema.view(records.values_of(self.plan.schema, reached))

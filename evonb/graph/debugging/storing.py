@@ -1,0 +1,112 @@
+"""The debugger's commands about its store: which runs there are, and going on with one of them in a new process."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evonb.graph import ports
+from evonb.graph.bus import Bus
+from evonb.graph.debugging.face import Face
+from evonb.graph.debugging.keeping import Keeper
+from evonb.graph.debugging.likeness import differences, shape_of
+from evonb.graph.debugging.points import SessionError
+from evonb.graph.debugging.restoring import Reader
+from evonb.graph.events import RunId
+from evonb.graph.ports import RunStore, RunSummary
+from evonb.graph.run import Run
+
+if TYPE_CHECKING:
+    from evonb.graph.debugging.session import Session
+
+__all__ = ["Storing"]
+
+
+class Storing(Face):
+    """Keep and open runs."""
+
+    if TYPE_CHECKING:
+        db_file_path: str
+        db_name: str
+        _store: RunStore | None
+
+    @property
+    def store(self) -> RunStore:
+        """The store that sessions are kept in; opened on first use."""
+        if self._store is None:
+            self._store = ports.default_store(Path(self.db_file_path), self.db_name)
+        return self._store
+
+    def use_store(self, store: RunStore) -> None:
+        """Keep sessions in another store, from the next one on."""
+        self._store = store
+
+    def runs(self) -> list[RunSummary]:
+        """The stored runs of this graph, newest first."""
+        return self.store.runs(self.name)
+
+    def open_run(self, run_id: str) -> None:
+        """Go on with a stored run where it stands: breakpoints, pins, branches and half-arrived joins included.
+
+        Runs nothing, and reads only where it stands; values are read when somebody asks.
+
+        Args:
+            run_id: As `runs` tells it.
+
+        Raises:
+            SessionError: The session runs, or the stored run is of a graph of another shape; what differs is said.
+            EvonbError: The store knows no such run, or can't be read.
+        """
+        with self._command("reset") as session:
+            header = self.store.header(run_id)
+            stored = self.store.document(run_id, "graph") or {}
+            found = differences(stored, shape_of(session.plan)) if stored else []
+            if found:
+                raise SessionError(
+                    f"The run {run_id!r} is of a graph with another shape: {'; '.join(found)}",
+                    where=f"graph {self.name!r}, kept as {header.graph_name!r}",
+                    fix="open it with the graph that it was made with",
+                )
+            session.clear()
+            self._open(session, run_id)
+
+    def _open(self, session: Session, run_id: str) -> None:
+        bus = Bus(session.hub, live=True)
+        bus.run_id = RunId(run_id)
+        bus.shut()  # until something runs
+        session.attach(Run(session.plan, bus, session.limit, keeps=True))
+        reader = Reader(session, self.store, run_id)
+        session.began -= float(reader.position.get("clock", 0.0))
+        self._breakpoints_from(session, run_id, reader)
+        session.load, session.load_whole = self._loaders(session, reader, run_id)
+        session.stored_position = None if reader.crashed else reader.position
+        session.keeper = Keeper(self.store, session, run_id)
+        session.keeper.go_on(reader.last_number)
+
+    def _breakpoints_from(self, session: Session, run_id: str, reader: Reader) -> None:
+        session.breakpoints.clear()
+        session.breakpoints.take_in(self.store.document(run_id, "breakpoints") or ())
+        session.holding.take_in(reader.position.get("marks", {}))
+        pins: Mapping[str, Any] = self.store.document(run_id, "pins") or {}
+        session.pins = {node: dict(delta) for node, delta in pins.items() if node in self.nodes}
+
+    def _loaders(self, session: Session, reader: Reader, run_id: str) -> tuple[Any, Any]:
+        def tail() -> None:
+            session.stored_position = None
+            reader.tail()
+            self._name_branches(session, run_id)
+
+        return tail, reader.whole
+
+    def _name_branches(self, session: Session, run_id: str) -> None:
+        names: Mapping[str, str] = self.store.document(run_id, "names") or {}
+        session.line.names = {int(branch): name for branch, name in names.items()}
+
+    def save_status_to_db(self) -> None:
+        """Write where the session stands. Every step is written by itself, so this is never needed."""
+        if self._session.keeper is not None and not self._session.busy:
+            self._session.keeper.pause()
+
+    def _keeper_for(self, session: Session, inputs: Mapping[str, Any]) -> Keeper | None:
+        return Keeper.begin(self.store, session, inputs, session.run.bus.run_id)

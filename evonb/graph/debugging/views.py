@@ -1,0 +1,229 @@
+"""What a session looks like from outside: waiting tasks, steps, and why a command isn't allowed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from evonb.graph.debugging.effects import is_effect
+from evonb.graph.debugging.line import Moment, Step
+from evonb.graph.debugging.points import Waiting
+from evonb.graph.decide import Slot
+from evonb.graph.waits import parted
+
+if TYPE_CHECKING:
+    from evonb.graph.debugging.session import Session
+
+__all__ = ["COMMANDS", "WaitingTask", "allowed", "step_of", "waiting_tasks"]
+
+
+@dataclass(frozen=True, slots=True)
+class WaitingTask:
+    """Something that waits to run.
+
+    Attributes:
+        uuid: Its id, for commands.
+        node_name: Its node; inside of a sub-graph its id in the picture ("sub › inner"), for a tool call "node: tool".
+        can_run: Whether nothing is missing.
+        held: The id of the breakpoint that holds it, "run_to", or "".
+        arrived: Of a join, the predecessors that have come.
+        missing: Of a join, those that haven't.
+        visit: The how-manieth execution of its node it will be; 0 for a join that isn't complete, and for the end.
+        running: Whether it runs already and waits inside: a sub-graph that is stepped through, a held tool call.
+        failed: Whether it failed when it ran last.
+    """
+
+    uuid: str
+    node_name: str
+    can_run: bool
+    held: str = ""
+    arrived: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    visit: int = 0
+    running: bool = False
+    failed: bool = False
+
+
+def waiting_tasks(session: Session) -> list[WaitingTask]:
+    """What waits at the moment that is shown, oldest first; then what waits inside of running nodes."""
+    if not session.begun:
+        return []
+    if session.stored_position is not None:
+        return [_stored(session, *each) for each in session.stored_position.get("waiting", ())]
+    here = session.line.here
+    tasks = [_task(session, here, each) for each in here.point.waiting]
+    if session.line.cursor is None:
+        for each in session.inside.parked:
+            visit = each.task.visit if each.task is not None else 0
+            tasks.append(WaitingTask(each.uuid, each.name, True, each.held, visit=visit, running=True))
+    return tasks
+
+
+def _stored(
+    session: Session,
+    number: int,
+    node: str,
+    can_run: bool,
+    visit: int,
+    held: str,
+    arrived: Any,
+    missing: Any,
+    failed: bool,
+) -> WaitingTask:
+    """A waiting task of a stored session of which nothing else has been read yet."""
+    return WaitingTask(session.uuid(number), node, can_run, held, tuple(arrived), tuple(missing), visit, False, failed)
+
+
+def waiting_data(session: Session) -> list[list[Any]]:
+    """What waits at the present, as plain JSON for the store."""
+    present = session.line.present
+    tasks = [(each.number, _task(session, present, each)) for each in present.point.waiting]
+    return [
+        [
+            number,
+            each.node_name,
+            each.can_run,
+            each.visit,
+            each.held,
+            list(each.arrived),
+            list(each.missing),
+            each.failed,
+        ]
+        for number, each in tasks
+    ]
+
+
+def _task(session: Session, here: Moment, waiting: Waiting) -> WaitingTask:
+    arrived: tuple[str, ...] = ()
+    missing: tuple[str, ...] = ()
+    if waiting.key is not None and waiting.node.joins is not None:
+        join = waiting.node.joins[waiting.key[1]]
+        mask = here.point.slots.get(waiting.key, Slot()).mask if waiting.task is None else join.full
+        arrived, missing = parted(join, mask)
+    flying = any(each.number == waiting.number for each in session.flying.values()) and session.line.cursor is None
+    failed = here.status == "failed" and here.ran is not None and here.ran.number == waiting.number
+    return WaitingTask(
+        session.uuid(waiting.number),
+        waiting.node.name,
+        waiting.can_run,
+        session.holding.holder(waiting) or "",
+        arrived,
+        missing,
+        waiting.task.visit if waiting.task is not None else 0,
+        flying,
+        failed,
+    )
+
+
+def step_of(session: Session, moment: Moment) -> Step:
+    """A moment as people see it."""
+    ran = moment.ran
+    return Step(
+        number=moment.number,
+        uuid=session.uuid(ran.number if ran is not None else 0),
+        node=ran.node.name if ran is not None else "start",
+        visit=ran.task.visit if ran is not None and ran.task is not None else 0,
+        branch=moment.branch,
+        status=moment.status,
+        at_s=moment.at_s,
+        duration_s=moment.duration_s,
+        wrote=moment.wrote,
+        wave=moment.wave,
+        error=moment.error,
+        tools=tuple(str(call.get("tool")) for call in moment.tools),
+        edges=tuple(hop.edge.ids[hop.target.name] for hop in moment.hops),
+        effect=is_effect(ran) or any(call.get("effect") for call in moment.tools),
+    )
+
+
+# --- allowed or not ---------------------------------------------------------------------------------
+
+
+def _idle(session: Session) -> str:
+    return "" if session.begun else "no run has begun"
+
+
+def _still(session: Session) -> str:
+    return "it runs" if session.busy else ""
+
+
+def _runnable(session: Session) -> str:
+    if reason := _idle(session) or _still(session):
+        return reason
+    line = session.line
+    can = any(each.can_run for each in line.here.point.waiting) or (session.flying and line.cursor is None)
+    return "" if can else "the run is over"
+
+
+def _inner(session: Session) -> str:
+    if reason := _runnable(session):
+        return reason
+    into = any(each.can_run and each.node.subgraph is not None for each in session.line.here.point.waiting)
+    return "" if into or session.inside.parked else "no sub-graph waits"
+
+
+def _out(session: Session) -> str:
+    if reason := _runnable(session):
+        return reason
+    return "" if session.inside.parked and session.line.cursor is None else "nothing waits inside of a sub-graph"
+
+
+def _past(session: Session) -> str:
+    if reason := _idle(session):
+        return reason
+    here = session.line.here
+    return "" if here.before is not None or here.number else "this is the start"
+
+
+def _future(session: Session) -> str:
+    return _idle(session) or ("" if session.line.cursor is not None else "the present is shown")
+
+
+def _changeable(session: Session) -> str:
+    if reason := _idle(session) or _still(session):
+        return reason
+    return "" if session.line.here.point.waiting else "nothing waits"
+
+
+def _running(session: Session) -> str:
+    if not session.busy:
+        return "nothing runs"
+    return "it is pausing already" if session.pausing else ""
+
+
+def _stoppable(session: Session) -> str:
+    if session.busy:
+        return ""
+    return "nothing runs" if _runnable(session) else ""
+
+
+COMMANDS: dict[str, tuple[str, Callable[[Session], str]]] = {
+    "start": ("Start", _still),
+    "debug": ("Run", _still),
+    "resume": ("Resume", _runnable),
+    "step_over": ("Step", _runnable),
+    "step_into": ("Step into", _inner),
+    "step_out": ("Step out", _out),
+    "run_to": ("Run to here", _runnable),
+    "pause": ("Pause", _running),
+    "stop": ("Stop", _stoppable),
+    "step_back": ("Step back", _past),
+    "step_forward": ("Step forward", _future),
+    "goto": ("Go to", _idle),
+    "live": ("Live", _future),
+    "restore_step": ("Take back", lambda session: _still(session) or _past(session)),
+    "change_output": ("Edit", _changeable),
+    "edit": ("Edit", _changeable),
+    "skip": ("Skip", _changeable),
+    "replace_node": ("Replace", _still),
+    "adopt": ("Take the new code", _still),
+    "reset": ("Reset", _still),
+}
+"""Every command with its name for people and what it needs."""
+
+
+def allowed(session: Session) -> dict[str, str]:
+    """By command, "" or the reason why it isn't allowed now: "Pause: nothing runs"."""
+    reasons = {name: (label, needs(session)) for name, (label, needs) in COMMANDS.items()}
+    return {name: f"{label}: {reason}" if reason else "" for name, (label, reason) in reasons.items()}

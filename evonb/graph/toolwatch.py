@@ -1,0 +1,35 @@
+"""How tool calls tell a debugging session of themselves. Whoever calls tools inside a node asks for the watch; outside
+of a session there is none. This package knows no tools, and tools know no graph: the code that joins them uses this.
+"""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from typing import Any, Protocol
+
+__all__ = ["ToolWatch", "current_tool_watch"]
+
+
+class ToolWatch(Protocol):
+    """The session around a running node, as far as its tool calls are concerned."""
+
+    async def before(self, tool: str, arguments: Any, *, call_id: str | None = None) -> None:
+        """Await this before a call; a breakpoint on the tool holds it here. Call it on the session's loop."""
+
+    def done(self, tool: str, *, call_id: str | None = None, effect: bool = False, replayed: bool = False) -> None:
+        """Note a finished call for the ledger of effects.
+
+        Args:
+            tool: The tool's name.
+            call_id: The model's id of the call.
+            effect: Whether it does something outside of the state.
+            replayed: Whether it was answered from a record instead of running.
+        """
+
+
+watch: ContextVar[ToolWatch | None] = ContextVar("evonb_tool_watch", default=None)
+
+
+def current_tool_watch() -> ToolWatch | None:
+    """The watch of the node that this code runs in, if a debugger runs it."""
+    return watch.get()
