@@ -7,6 +7,7 @@ enough, the reader puts a stand-in.
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import enum
 from collections import OrderedDict, defaultdict
@@ -14,6 +15,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from pydantic import BaseModel
+from pydantic.fields import FieldInfo, ModelPrivateAttr
 from pydantic_core import PydanticUndefined
 
 from evonb.persistence.containers import items, pairs_of
@@ -85,7 +87,8 @@ def _private(writer: Writer, value: BaseModel) -> Any:
         try:
             stored[name] = writer.part(f".{name}", part)
         except Unstorable:
-            if type(value).__private_attributes__[name].get_default() is PydanticUndefined:
+            attribute = type(value).__private_attributes__[name]
+            if attribute.default is PydanticUndefined and attribute.default_factory is None:
                 raise
     return stored
 
@@ -97,7 +100,7 @@ def _read_model(_: Reader, form: dict[str, Any]) -> Any:
     values = dict(stored)
     for name, field in cls.model_fields.items():
         if name not in values:
-            if (default := field.get_default(call_default_factory=True, validated_data={})) is PydanticUndefined:
+            if (default := _model_default(field, values)) is PydanticUndefined:
                 raise TypeMissing(f"its field {name!r} is new and has no default")
             values[name] = default
     _refuse_dropped(stored, cls.model_fields)
@@ -112,9 +115,17 @@ def _read_model(_: Reader, form: dict[str, Any]) -> Any:
     return made
 
 
+def _model_default(field: FieldInfo | ModelPrivateAttr, values: dict[str, Any]) -> Any:
+    # `get_default` of pydantic takes other arguments in each version.
+    factory: Any = field.default_factory
+    if factory is None:
+        return copy.deepcopy(field.default)
+    return factory(values) if getattr(field, "default_factory_takes_validated_data", False) else factory()
+
+
 def _read_private(cls: type[BaseModel], stored: dict[str, Any]) -> dict[str, Any] | None:
     known = cls.__private_attributes__
-    made = {name: part.get_default() for name, part in known.items() if name not in stored}
+    made = {name: _model_default(part, stored) for name, part in known.items() if name not in stored}
     kept = {name: value for name, value in made.items() if value is not PydanticUndefined}
     return {**kept, **{name: value for name, value in stored.items() if name in known}} if known else None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from dataclasses import dataclass
 
-from evonb.persistence.errors import ProblemKind, StoreError
+from evonb.persistence.errors import ProblemKind, StoreError, Unusable
 
 __all__ = ["diagnose", "kind_of", "problem"]
 
@@ -78,7 +78,7 @@ _WORDS: dict[ProblemKind, _Words] = {
 
 def kind_of(error: Exception) -> ProblemKind:
     """What is wrong with a file, from what was raised."""
-    if isinstance(error, StoreError):
+    if isinstance(error, Unusable):
         return error.kind
     code = getattr(error, "sqlite_errorcode", None)
     if code is None:
@@ -96,13 +96,11 @@ def problem(kind: ProblemKind, where: str, detail: str = "", consequence: str = 
 
 
 def diagnose(error: Exception, where: str, consequence: str = "") -> StoreError:
-    """A clear error for one of SQLite's, of the system's or of `schema.identify`.
+    """A clear error for one that isn't.
 
     Args:
-        error: What was raised.
+        error: What SQLite, the system or `schema.identify` raised.
         where: The file, and the run if one is concerned.
         consequence: What happens now, as the end of the sentence: "; the session goes on in memory".
     """
-    kind = kind_of(error)
-    detail = error.what if isinstance(error, StoreError) else str(error)
-    return problem(kind if kind in _WORDS else "unreachable", where, detail, consequence)
+    return problem(kind_of(error), where, str(error), consequence)

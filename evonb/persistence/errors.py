@@ -6,7 +6,7 @@ from typing import Literal
 
 from evonb.errors import EvonbError
 
-__all__ = ["DuplicateRun", "ProblemKind", "StoreError", "StoreWarning", "UnknownRun"]
+__all__ = ["DuplicateRun", "ProblemKind", "StoreError", "StoreWarning", "UnknownRun", "Unusable"]
 
 ProblemKind = Literal[
     "", "locked", "full", "read-only", "damaged", "foreign", "newer", "network", "unreachable", "lost", "taken", "value"
@@ -30,6 +30,20 @@ class DuplicateRun(StoreError, ValueError):
 
 class UnknownRun(StoreError, LookupError):
     """No run has this id."""
+
+
+class Unusable(Exception):
+    """A file is of no use; `diagnosis` makes a clear error of it.
+
+    Attributes:
+        kind: Why.
+        detail: More of it, "" if that says all.
+    """
+
+    def __init__(self, kind: ProblemKind, detail: str = "") -> None:
+        super().__init__(detail)
+        self.kind = kind
+        self.detail = detail
 
 
 class StoreWarning(UserWarning):

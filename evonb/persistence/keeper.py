@@ -20,11 +20,11 @@ from weakref import WeakMethod
 from evonb.logger import get_logger
 from evonb.persistence import reading
 from evonb.persistence.diagnosis import diagnose, problem
-from evonb.persistence.errors import DuplicateRun, ProblemKind, StoreError, StoreWarning
+from evonb.persistence.errors import DuplicateRun, ProblemKind, StoreError, StoreWarning, Unusable
 from evonb.persistence.mirror import RunCopy, known_where
 from evonb.persistence.opening import BUSY_MS, File, open_file
 from evonb.persistence.owner import Owner
-from evonb.persistence.writing import Taken, commit
+from evonb.persistence.writing import Missing, Taken, commit
 
 __all__ = ["Keeper", "Notify"]
 
@@ -38,7 +38,7 @@ _SAY_AGAIN_S = 60.0
 _MEMORY_BYTES = 64 << 20
 """How much of what is in the file already is kept in memory as well."""
 
-_FAILURES = (sqlite3.Error, OSError, StoreError)
+_FAILURES = (sqlite3.Error, OSError, Unusable)
 _IN_MEMORY = "; the session goes on in memory, and is written when that works again"
 
 _log = get_logger(__name__)
@@ -73,7 +73,7 @@ class Keeper:
     @property
     def place(self) -> str:
         """How errors name the file."""
-        return "the run store in memory" if self.path is None else f"file {self.path.absolute()}"
+        return "the run store in memory" if self.path is None else f"file {self.path}"
 
     @property
     def memory(self) -> sqlite3.Connection | None:
@@ -109,26 +109,29 @@ class Keeper:
                 found = commit(connection, self.database, copies, self.owner)
             except Taken as taken:
                 self._was_taken(taken, new)
+            except Missing as missing:
+                # Somebody has moved the file or deleted the run, which is still in use here.
+                missing.copy.was_lost()
+                self._tell_loss()
             except _FAILURES as error:
                 self._give_up(error)
+                return
             else:
                 self._was_saved(copies)
                 for copy, living in found:
                     where = f"{self.place}, {copy.where}"
                     self.tell(problem("taken", where, str(living), "; it is written here from now on"))
-            if self.problem is not None:
-                return
+        self.problem = None
 
     def _was_saved(self, copies: list[RunCopy]) -> None:
         self._kept_bytes += sum(copy.was_saved() for copy in copies)
         self._unsaved.clear()
         if self.problem is not None:
             _log.info("%s: written again", self.place)
-            self.problem = None
             self._retry_s = _FIRST_RETRY_S
             if self._file is not None:
                 self._file.wait_ms(BUSY_MS)
-        if self._kept_bytes > _MEMORY_BYTES and self.path is not None:
+        if self._kept_bytes > _MEMORY_BYTES:
             for copy in self.copies.values():
                 copy.forget()
             self._kept_bytes = 0
@@ -143,7 +146,7 @@ class Keeper:
                 fix="give the new run an id of its own, or open the stored one",
             )
         copy.is_taken = True
-        detail = str(taken.by) if taken.by is not None else "it was deleted or released there"
+        detail = str(taken.by or "one that has ended since")
         self.tell(problem("taken", f"{self.place}, {copy.where}", detail, "; here it goes on in memory"))
 
     def _give_up(self, error: Exception) -> None:
@@ -195,7 +198,7 @@ class Keeper:
             self._release()  # we are a fork
             self.owner = Owner.this()
         if self._file is None:
-            self._file = open_file(self.path, create=create)
+            self._file = open_file(self.path, create=create, busy_ms=0 if self.problem else BUSY_MS)
             for copy in self.copies.values():
                 copy.row_id, copy.is_claimed = None, False
             if self._file is not None and not self._file.shares:
@@ -206,7 +209,7 @@ class Keeper:
         """The file, opened and looked after.
 
         Raises:
-            sqlite3.Error, OSError, StoreError: It can't be written.
+            sqlite3.Error, OSError, Unusable: It can't be written.
         """
         if self._file is not None and not self._file.can_write:
             self._release()  # it was opened for looking; perhaps it may be written by now
@@ -214,28 +217,30 @@ class Keeper:
         assert file is not None
         loss = file.loss()
         if loss in ("gone", "emptied"):
-            self._start_anew(file, emptied=loss == "emptied")
+            self._start_anew(file)
             file = self._open(create=True)
             assert file is not None
         if not file.can_write:
-            raise problem("read-only", self.place)
+            raise Unusable("read-only")
         was_damaged = self.problem is not None and self.problem.kind == "damaged"
         if (loss == "shrunk" or was_damaged) and not file.is_whole():
-            raise problem("damaged", self.place, "pages are missing")
+            raise Unusable("damaged", "pages are missing")
         return file
 
-    def _start_anew(self, file: File, *, emptied: bool) -> None:
+    def _start_anew(self, file: File) -> None:
         """The file is gone: what is known of its runs goes to a new one."""
-        if emptied:
-            file.close_emptied()
-        else:
-            file.close()
+        file.close_lost()
         self._file = None
         for run_id, copy in self.copies.items():
             if (copy.is_claimed or copy.pending is not None) and not copy.is_taken:
                 copy.was_lost()
                 self._unsaved[run_id] = copy
         self._kept_bytes = 0
+        self._tell_loss()
+
+    def _tell_loss(self) -> None:
+        if self.problem is not None:
+            return  # what was wrong was told: the file was moved, as the way out said
         whole = all(copy.is_whole for copy in self._unsaved.values())
         rest = "" if whole else "; of runs that were opened, earlier steps are lost with it"
         where = f"{self.place}, {known_where(self._unsaved)}"
@@ -245,6 +250,12 @@ class Keeper:
         if self._file is not None:
             self._file.close()
             self._file = None
+
+    def end(self) -> None:
+        """The last thing that is done with the store; what is in memory ends with it."""
+        with self.lock:
+            self._close()
+            self._release()
 
     def close(self) -> None:
         """Write what can be written, give up the runs, close the file. What couldn't be written stays here."""
@@ -277,6 +288,9 @@ class Keeper:
             StoreError: It can't be read.
         """
         try:
+            is_ours = any(copy.is_claimed for copy in self.copies.values())
+            if self._file is not None and not is_ours and self._file.loss() == "gone":
+                self._release()  # another file has taken its place
             file = self._open(create=False)
             return None if file is None else ask(file.connection)
         except _FAILURES as error:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal
 from urllib.parse import quote
 
-from evonb.persistence.errors import StoreError
+from evonb.persistence.errors import Unusable
 from evonb.persistence.schema import identify, migrate
 
 __all__ = ["BUSY_MS", "File", "Loss", "open_file"]
@@ -45,6 +45,7 @@ class File:
         self.pid = os.getpid()
         self._path = path
         self._id, self._size = _state(path) if path is not None else (None, 0)
+        self._log_id = _state(_companions(path)[0])[0] if path is not None else None
         self._copy: tempfile.TemporaryDirectory[str] | None = None
 
     def loss(self) -> Loss | None:
@@ -75,13 +76,17 @@ class File:
         if self._copy is not None:
             self._copy.cleanup()
 
-    def close_emptied(self) -> None:
-        """Close an emptied file so that what is left of its log doesn't end up in a new one."""
+    def close_lost(self) -> None:
+        """Close a file that is gone or emptied so that what is left of its log doesn't end up in a new one."""
         if self._path is not None:
-            for each in (self._path, *_companions(self._path)):
+            log, index = _companions(self._path)
+            stale = [log, index] if _state(log)[0] == self._log_id else []
+            if _state(self._path) == (self._id, 0):
+                # Without a name, SQLite neither copies the log into it nor removes a later log of that name.
+                stale.append(self._path)
+            for each in stale:
                 with suppress(OSError):
                     each.unlink()
-        # Its file has no name any more: SQLite neither copies the log into it nor removes a log by that name.
         self.close()
 
 
@@ -97,45 +102,46 @@ def _companions(path: Path) -> tuple[Path, Path]:
     return Path(f"{path}-wal"), Path(f"{path}-shm")
 
 
-def open_file(path: Path | None, *, create: bool) -> File | None:
+def open_file(path: Path | None, *, create: bool, busy_ms: int = BUSY_MS) -> File | None:
     """Open the file, None being one in memory.
 
     Args:
         path: The file.
         create: Whether to make it if there is none.
+        busy_ms: How long to wait for others, now and later.
 
     Returns:
         The file; None if there is none, or an empty one, and `create` is off.
 
     Raises:
-        StoreError, sqlite3.Error, OSError: It can't be opened, not even for looking.
+        Unusable, sqlite3.Error, OSError: It can't be opened, not even for looking.
     """
     if path is None:
-        connection = _connect(":memory:")
+        connection = _connect(":memory:", busy_ms)
         migrate(connection)
         return File(connection, None, can_write=True, shares=True)
     if not path.exists() or not path.stat().st_size:
         if not create:
             return None
-        return _open_for_writing(path)
+        return _open_for_writing(path, busy_ms)
     if not (os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)):
-        return _open_for_looking(path)
-    return _open_for_writing(path)
+        return _open_for_looking(path, busy_ms)
+    return _open_for_writing(path, busy_ms)
 
 
-def _connect(target: str, options: str = "") -> sqlite3.Connection:
+def _connect(target: str, busy_ms: int, options: str = "") -> sqlite3.Connection:
     if target != ":memory:":
         target = f"file:{quote(target)}?{options}{'&vfs=' + VFS if VFS else ''}"
     # Autocommit; statements are prepared once and kept.
     return sqlite3.connect(
-        target, uri=True, timeout=BUSY_MS / 1000, isolation_level=None, check_same_thread=False, cached_statements=64
+        target, uri=True, timeout=busy_ms / 1000, isolation_level=None, check_same_thread=False, cached_statements=64
     )
 
 
-def _open_for_writing(path: Path) -> File:
-    deadline = time.monotonic() + BUSY_MS / 1000
+def _open_for_writing(path: Path, busy_ms: int) -> File:
+    deadline = time.monotonic() + busy_ms / 1000
     while True:
-        connection = _connect(str(path.absolute()), "mode=rwc")
+        connection = _connect(str(path), busy_ms, "mode=rwc")
         try:
             identify(connection)
             (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
@@ -155,34 +161,35 @@ def _open_for_writing(path: Path) -> File:
             raise
 
 
-def _open_for_looking(path: Path) -> File:
-    first: Exception | None = None
+def _open_for_looking(path: Path, busy_ms: int) -> File:
+    first: sqlite3.Error | None = None
     log = _companions(path)[0]
     # An unchanging file needs no lock and no log; one with a log that can't be opened here is read from a copy.
     for options in ("mode=ro", "mode=ro&immutable=1"):
         if "immutable" in options and log.exists() and log.stat().st_size:
             continue
-        connection = _connect(str(path.absolute()), options)
+        connection = _connect(str(path), busy_ms, options)
         try:
             identify(connection)
             return File(connection, path, can_write=False, shares=True)
-        except (sqlite3.Error, StoreError) as error:
+        except sqlite3.Error as error:
             connection.close()
             first = first or error
-            if isinstance(error, StoreError):
-                raise
+        except Unusable:
+            connection.close()
+            raise
     if not log.exists():
-        raise first or StoreError("It can't be opened")
-    return _open_copy(path, log)
+        raise first or Unusable("unreachable")
+    return _open_copy(path, log, busy_ms)
 
 
-def _open_copy(path: Path, log: Path) -> File:
+def _open_copy(path: Path, log: Path, busy_ms: int) -> File:
     folder = tempfile.TemporaryDirectory(prefix="evonb-")
     try:
         copy = Path(folder.name) / path.name
         shutil.copyfile(path, copy)
         shutil.copyfile(log, _companions(copy)[0])
-        connection = _connect(str(copy), "mode=rw")
+        connection = _connect(str(copy), busy_ms, "mode=rw")
         identify(connection)
     except BaseException:
         folder.cleanup()

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sqlite3
 
-from evonb.persistence.errors import StoreError
+from evonb.persistence.errors import Unusable
 
 __all__ = ["APPLICATION", "VERSION", "identify", "migrate", "step_id", "step_ids"]
 
@@ -54,7 +54,7 @@ def identify(connection: sqlite3.Connection) -> int:
     """The version of a file, 0 for an empty one.
 
     Raises:
-        StoreError: It is a database of another program, or of a newer evonb.
+        Unusable: It is a database of another program, or of a newer evonb.
         sqlite3.Error: It isn't readable.
     """
     (application,) = connection.execute("PRAGMA application_id").fetchone()
@@ -63,23 +63,17 @@ def identify(connection: sqlite3.Connection) -> int:
     if not tables:
         return 0
     if application != APPLICATION:
-        raise _refusal("foreign", "It is a database of another program")
+        raise Unusable("foreign")
     if version > VERSION:
-        raise _refusal("newer", f"It was written by a newer evonb (format {version}; this one reads up to {VERSION})")
+        raise Unusable("newer", f"format {version}; this one reads up to {VERSION}")
     return int(version)
-
-
-def _refusal(kind: str, what: str) -> StoreError:
-    error = StoreError(what)
-    error.kind = "newer" if kind == "newer" else "foreign"
-    return error
 
 
 def migrate(connection: sqlite3.Connection) -> None:
     """Bring a file to the current version, in one transaction: after a crash it is as before.
 
     Raises:
-        StoreError, sqlite3.Error: As for `identify`.
+        Unusable, sqlite3.Error: As for `identify`.
     """
     if identify(connection) == VERSION:
         return

@@ -46,10 +46,10 @@ class SqliteStore:
     """
 
     def __init__(self, path: Path | str, name: str = "graph state", *, notify: Notify | None = None) -> None:
-        self._keeper = Keeper(None if str(path) == ":memory:" else Path(path), name, notify)
+        self._keeper = Keeper(None if str(path) == ":memory:" else Path(path).expanduser().absolute(), name, notify)
         self._lock = self._keeper.lock
         # When nobody has the store any more, and at the interpreter's end.
-        weakref.finalize(self, self._keeper.close)
+        weakref.finalize(self, self._keeper.end)
         self.name = name
 
     # --- state -------------------------------------------------------------------------
@@ -105,7 +105,7 @@ class SqliteStore:
         texts = _texts(documents)
         with self._lock:
             copy = self._copy(run_id)
-            if copy.row(step.number) is not None:
+            if self._has_step(copy, step.number):
                 raise DuplicateRun(
                     f"There is a step {step.number} already",
                     where=copy.where,
@@ -169,6 +169,7 @@ class SqliteStore:
         Raises:
             UnknownRun, StoreError: As for `header`.
         """
+        name = plain(name)
         with self._lock:
             copy = self._copy(run_id)
             text = copy.document(name)
@@ -300,6 +301,14 @@ class SqliteStore:
         copy = RunCopy(RunHeader(**known, inputs={}), is_new=False, is_whole=False, row_id=run)
         copy.header = RunHeader(**known, inputs=decode_mapping(inputs, self._fetch(copy)))
         return copy
+
+    def _has_step(self, copy: RunCopy, number: int) -> bool:
+        if copy.is_whole or copy.row(number) is not None or copy.is_dropped(number):
+            return copy.row(number) is not None
+        try:
+            return self._keeper.ask(copy, lambda connection, run: reading.step(connection, run, number)) is not None
+        except StoreError:
+            return False  # what is wrong with the file is told when it is written to
 
     def _unknown(self, run_id: str) -> UnknownRun:
         stored = self._keeper.query(reading.run_ids) or []

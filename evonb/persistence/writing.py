@@ -12,7 +12,7 @@ from evonb.persistence.owner import Owner
 from evonb.persistence.rows import COLUMNS, header_values, plain
 from evonb.persistence.schema import step_id, step_ids
 
-__all__ = ["Taken", "commit"]
+__all__ = ["Missing", "Taken", "commit"]
 
 _INSERT = f"INSERT OR REPLACE INTO steps (id, {COLUMNS}) VALUES ({', '.join('?' * 13)})"
 _DOCUMENT = "INSERT OR REPLACE INTO documents (run, name, body) VALUES (?, ?, ?)"
@@ -36,6 +36,14 @@ class Taken(Exception):
         self.by = by
 
 
+class Missing(Exception):
+    """A run that is ours isn't in the file any more."""
+
+    def __init__(self, copy: RunCopy) -> None:
+        super().__init__()
+        self.copy = copy
+
+
 def commit(
     connection: sqlite3.Connection, database: str, copies: Iterable[RunCopy], owner: Owner
 ) -> list[tuple[RunCopy, Owner]]:
@@ -51,7 +59,7 @@ def commit(
         Runs that were taken over from a store that still lives.
 
     Raises:
-        Taken: One of them is another's. Nothing is written.
+        Taken, Missing: One of them is another's, or is gone. Nothing is written.
         sqlite3.Error: Nothing is written, or everything is and that couldn't be told.
     """
     found: list[tuple[RunCopy, Owner]] = []
@@ -79,7 +87,7 @@ def _claim(connection: sqlite3.Connection, database: str, copy: RunCopy, owner: 
     row = connection.execute(sql, (place, plain(copy.header.run_id))).fetchone()
     if row is None:
         if not (copy.is_new or copy.is_unsure):
-            raise Taken(copy, None)  # somebody has deleted it
+            raise Missing(copy)
         values = header_values(copy.header)[0]
         copy.row_id = connection.execute(_RUN, (place, *values, time.time(), owner.write())).lastrowid
         return None
@@ -119,4 +127,4 @@ def _write(connection: sqlite3.Connection, copy: RunCopy, change: Change, owner:
         touched = execute(_TOUCH, (now, len(change.steps), grown, run, mine)).rowcount
     if not touched:
         row = execute("SELECT owner FROM runs WHERE id = ?", (run,)).fetchone()
-        raise Taken(copy, Owner.read(row[0]) if row else None)
+        raise Taken(copy, Owner.read(row[0])) if row else Missing(copy)
