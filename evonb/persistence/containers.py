@@ -13,7 +13,7 @@ from evonb.persistence.standin import key_piece
 
 __all__ = ["items", "mapping", "pairs_of"]
 
-_CHUNK, _WIDE_CHUNK = 16, 256
+_CHUNK, _WIDE_CHUNK, _GROUP = 8, 256, 64
 _FULL = 512
 """A chunk of fewer characters isn't worth a row of its own."""
 
@@ -39,21 +39,29 @@ def _list(writer: Writer, value: Iterable[Any]) -> Any:
 def _chunked(writer: Writer, forms: list[Any]) -> Any:
     """A long list in blobs of a fixed number of items: one that grows shares all but its end with what it was."""
     size = _CHUNK if len(DUMP(forms[:_CHUNK])) >= _FULL else _WIDE_CHUNK
-    whole = len(forms) // size * size
-    if not whole:
+    chunks, end = _split(writer, forms, size)
+    if not chunks:
         return forms
-    chunks = [
-        writer.blob(DUMP(forms[start : start + size]).encode("utf-8", "surrogatepass"))
-        for start in range(0, whole, size)
-    ]
-    return tagged("list", chunks, end=forms[whole:])
+    if len(chunks) < 2 * _GROUP:
+        return tagged("list", chunks, end=end)
+    groups, rest = _split(writer, chunks, _GROUP)
+    return tagged("list", groups, rest=rest, end=end)
+
+
+def _split(writer: Writer, forms: list[Any], size: int) -> tuple[list[str], list[Any]]:
+    whole = len(forms) // size * size
+    texts = [DUMP(forms[start : start + size]) for start in range(0, whole, size)]
+    return [writer.blob(text.encode("utf-8", "surrogatepass")) for text in texts], forms[whole:]
 
 
 def _unchunked(reader: Reader, form: dict[str, Any]) -> list[Any]:
-    chunks = [
-        item for digest in form["v"] for item in reader.text(reader.blob(digest).decode("utf-8", "surrogatepass"))
-    ]
-    return chunks + list(form["end"])
+    chunks = [*_joined(reader, form["v"]), *form["rest"]] if "rest" in form else form["v"]
+    return [*_joined(reader, chunks), *form["end"]]
+
+
+def _joined(reader: Reader, digests: list[str]) -> list[Any]:
+    texts = (reader.blob(digest).decode("utf-8", "surrogatepass") for digest in digests)
+    return [item for text in texts for item in reader.text(text)]
 
 
 def mapping(writer: Writer, value: dict[Any, Any]) -> Any:

@@ -10,7 +10,6 @@ import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Literal
-from urllib.parse import quote
 
 from evonb.persistence.errors import Unusable
 from evonb.persistence.schema import identify, migrate
@@ -117,7 +116,7 @@ def open_file(path: Path | None, *, create: bool, busy_ms: int = BUSY_MS) -> Fil
         Unusable, sqlite3.Error, OSError: It can't be opened, not even for looking.
     """
     if path is None:
-        connection = _connect(":memory:", busy_ms)
+        connection = _connect(None, busy_ms)
         migrate(connection)
         return File(connection, None, can_write=True, shares=True)
     if not path.exists() or not path.stat().st_size:
@@ -129,19 +128,23 @@ def open_file(path: Path | None, *, create: bool, busy_ms: int = BUSY_MS) -> Fil
     return _open_for_writing(path, busy_ms)
 
 
-def _connect(target: str, busy_ms: int, options: str = "") -> sqlite3.Connection:
-    if target != ":memory:":
-        target = f"file:{quote(target)}?{options}{'&vfs=' + VFS if VFS else ''}"
+def _connect(path: Path | None, busy_ms: int, options: str = "") -> sqlite3.Connection:
+    layer = f"&vfs={VFS}" if VFS else ""
     # Autocommit; statements are prepared once and kept.
     return sqlite3.connect(
-        target, uri=True, timeout=busy_ms / 1000, isolation_level=None, check_same_thread=False, cached_statements=64
+        ":memory:" if path is None else f"{path.absolute().as_uri()}?{options}{layer}",
+        uri=path is not None,
+        timeout=busy_ms / 1000,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=64,
     )
 
 
 def _open_for_writing(path: Path, busy_ms: int) -> File:
     deadline = time.monotonic() + busy_ms / 1000
     while True:
-        connection = _connect(str(path), busy_ms, "mode=rwc")
+        connection = _connect(path, busy_ms, "mode=rwc")
         try:
             identify(connection)
             (mode,) = connection.execute("PRAGMA journal_mode = WAL").fetchone()
@@ -168,7 +171,7 @@ def _open_for_looking(path: Path, busy_ms: int) -> File:
     for options in ("mode=ro", "mode=ro&immutable=1"):
         if "immutable" in options and log.exists() and log.stat().st_size:
             continue
-        connection = _connect(str(path), busy_ms, options)
+        connection = _connect(path, busy_ms, options)
         try:
             identify(connection)
             return File(connection, path, can_write=False, shares=True)
@@ -189,7 +192,7 @@ def _open_copy(path: Path, log: Path, busy_ms: int) -> File:
         copy = Path(folder.name) / path.name
         shutil.copyfile(path, copy)
         shutil.copyfile(log, _companions(copy)[0])
-        connection = _connect(str(copy), busy_ms, "mode=rw")
+        connection = _connect(copy, busy_ms, "mode=rw")
         identify(connection)
     except BaseException:
         folder.cleanup()

@@ -412,8 +412,16 @@ def test_a_list_that_grows_shares_all_but_its_end() -> None:
         encoded = encode_mapping({"messages": messages[:count]})
         written += len(encoded.text) + sum(len(body) for digest, body in encoded.blobs.items() if digest not in known)
         known |= encoded.blobs
-    assert written < 16 * len(encode(messages[:1]).text) * 200
+    assert written < 8 * len(encode(messages[:1]).text) * 200
     assert decode_mapping(encoded.text, known.__getitem__) == {"messages": messages}
+
+
+def test_a_list_of_thousands_is_shared_as_well() -> None:
+    rows = [{"role": "user", "content": f"row {i} " * 12} for i in range(3000)]
+    before, after = encode(rows[:-1]), encode(rows)
+    new = [body for digest, body in after.blobs.items() if digest not in before.blobs]
+    assert len(after.text) + sum(map(len, new)) < 6000
+    assert same(decode(after.text, after.blobs.__getitem__), rows)
 
 
 def test_a_large_value_that_did_not_change_is_shared() -> None:
