@@ -50,9 +50,9 @@ def tool_router(tools: Any = "tools", otherwise: Any = "end", *, key: str = "mes
 
     def calls_tools(state: Any) -> str:
         """Does the model ask for a tool?"""
-        return "calls tools" if has_tool_calls(state, key) else "answers"
+        return "calls" if has_tool_calls(state, key) else "answers"
 
-    return router({"calls tools": tools, "answers": otherwise})(calls_tools)
+    return router({"calls": tools, "answers": otherwise})(calls_tools)
 
 
 def react_graph(

@@ -293,7 +293,7 @@ async def test_the_loop_goes_from_agent_to_tools_until_there_are_no_calls(script
     assert visits == ["agent", "tools", "agent", "tools", "agent"]
     assert model.requests[2][-1].content == "7"
     edges = {(edge.source, edge.target): edge.label for edge in graph.topology().edges}
-    assert edges["agent", "tools"] == "calls tools"
+    assert edges["agent", "tools"] == "calls"
     assert edges["agent", "end"] == "answers"
     assert [finding for finding in graph.check() if finding.level == "error"] == []
 
