@@ -19,7 +19,7 @@ from evonb.graph import events as ev
 from evonb.graph.topology import NodeInfo, Topology
 from evonb.logger import get_logger
 from evonb.protocol.encode import EventEncoder, to_wire_graph
-from evonb.protocol.messages import KernelMessage, NodeDetails, Snapshot
+from evonb.protocol.messages import KernelMessage, NodeDetails, RunState, Snapshot
 from evonb.protocol.reduce import apply_batch, empty_snapshot
 from evonb.widgets.batch import Batch
 from evonb.widgets.memory import NodeMemory
@@ -69,6 +69,8 @@ class Feed:
         self._lagging = self._boundary = False
         self._boundary_at = self._heard_at = float("-inf")
         self._run_id: ev.RunId | None = None
+        self._ended_run: ev.RunId | None = None
+        self._is_still = False
         self._pace = Pace(self.flush, PERIOD_S, clock)
         topology = source.topology()
         self._set_graph(source, topology, layout(topology), seq=0)
@@ -116,10 +118,19 @@ class Feed:
         placed = layout(topology, keep=self._layout)
         with self._lock:
             self._fold()
-            self._set_graph(source, topology, placed, self._snapshot["seq"] + 1)
-            self._outbox = [{"type": "snapshot", "snapshot": self._snapshot}]
-            self._lagging, self._boundary = False, True
+            self._set_graph(source, topology, placed, self._snapshot["seq"])
+            self._stand_at(self._snapshot)
+            self._boundary = True
         self._detach = source.attach(self._hear, live=True)
+        self.flush(at_once=True)
+
+    def rebase(self, snapshot: Snapshot) -> None:
+        """Stand at another point of the run that is shown: a debugger went back, or goes on from an earlier step."""
+        with self._lock:
+            self._fold()
+            self._stand_at(snapshot)
+            self._run_id = self._ended_run = ev.RunId(snapshot["run"]["run_id"] or "") or None
+            self._boundary = True
         self.flush(at_once=True)
 
     def flush(self, *, at_once: bool = False) -> None:
@@ -149,8 +160,14 @@ class Feed:
         self._snapshot: Snapshot = empty_snapshot(to_wire_graph(topology), placed.to_wire(), seq)
         self._nodes: dict[str, NodeInfo] = {node.id: node for node in topology.nodes}
         self._encoder = EventEncoder(topology)
-        self._run_id = None
+        self._run_id = self._ended_run = None
+        self._is_still = False
         self._memory.clear()
+
+    def _stand_at(self, snapshot: Snapshot) -> None:
+        """Every view gets this instead of what it would have been told."""
+        self._snapshot = {**snapshot, "seq": self._snapshot["seq"] + 1}
+        self._outbox, self._lagging = [{"type": "snapshot", "snapshot": self._snapshot}], False
 
     def _hear(self, event: ev.Event) -> None:
         """The engine's listener; any thread."""
@@ -158,6 +175,8 @@ class Feed:
             if not self._is_shown(event):
                 return
             self._heard_at = self._clock()
+            if self._is_still and isinstance(event, ev.NodeStarted):
+                self._go_on()
             wire = self._encoder.encode(event)
             if wire is None:
                 return
@@ -165,13 +184,26 @@ class Feed:
             self._batch.add(wire)
             ended = wire["type"] in ("run_finished", "run_failed")
             if ended:
-                self._run_id = None
-            self._boundary = self._boundary or ended or wire["type"] == "run_started"
-        self._pace.ask(urgent=ended)
+                self._run_id, self._ended_run = None, event.run_id
+            self._is_still = ended or wire["type"] == "run_paused"
+            self._boundary = self._boundary or self._is_still or wire["type"] == "run_started"
+        self._pace.ask(urgent=self._is_still)
+
+    def _go_on(self) -> None:
+        """A run that had paused or ended runs again, as debuggers do; no event says so."""
+        self._fold()
+        run: RunState = {
+            **self._snapshot["run"],
+            "status": "running", "reason": "", "message": "", "failed_node": None, "error": None, "result": None,
+        }  # fmt: skip
+        self._stand_at({**self._snapshot, "run": run})
 
     def _is_shown(self, event: ev.Event) -> bool:
         """Of several runs at once the picture shows one: the first, until it ends or falls quiet."""
         if event.run_id == self._run_id:
+            return True
+        if self._run_id is None and event.run_id == self._ended_run:
+            self._run_id = event.run_id
             return True
         if not isinstance(event, ev.RunStarted) or event.path:
             return False

@@ -1,0 +1,236 @@
+"""One debugger's session as a stream of whole panel states, shared by all its views.
+
+Knows nothing of Jupyter but whether a cell runs. A state goes out at each pause and a few times a second while
+something runs; it is made on the loop of the views.
+"""
+
+from __future__ import annotations
+
+import time
+import weakref
+from collections.abc import Callable
+
+from evonb.graph import events as ev
+from evonb.graph.debugger import GraphEngineDebugger
+from evonb.logger import get_logger
+from evonb.protocol.debugging import DebugMessage, DebugState
+from evonb.protocol.messages import Snapshot
+from evonb.widgets.cell_watch import CELL_HOLDS_BUTTONS, watch_cells
+from evonb.widgets.debug_log import SessionLog
+from evonb.widgets.debug_picture import picture_of
+from evonb.widgets.debug_schema import Keys
+from evonb.widgets.debug_state import Session, make_state, steps_to
+from evonb.widgets.feed import Feed, feed_of
+from evonb.widgets.node_output import Stream, listen_to_output
+from evonb.widgets.pace import Pace
+
+__all__ = ["DebugFeed", "debug_feed_of", "move_debug_feed"]
+
+PERIOD_S = 0.2
+MAX_WATCHES = 20
+
+_log = get_logger(__name__)
+
+
+class DebugFeed:
+    """What the panels of one debugger show.
+
+    Attributes:
+        debugger: The debugger.
+        feed: The feed of its picture.
+        log: What its nodes have printed.
+        keys: Its state keys.
+        reason: What a command has to say that ended after its reply, "" for nothing.
+    """
+
+    def __init__(self, debugger: GraphEngineDebugger, *, clock: Callable[[], float] = time.monotonic) -> None:
+        # First, so that the picture has heard of an event before the panel does.
+        self.feed: Feed = feed_of(debugger)
+        self.log = SessionLog()
+        self._receivers: list[Callable[[DebugMessage], None]] = []
+        self._leave: list[Callable[[], None]] = []
+        self._stop_listening: Callable[[], None] = lambda: None
+        self._pace = Pace(self.flush, PERIOD_S, clock)
+        self._log_lines = 0
+        self._rebase = self._was_past = False
+        self._last_step = 0
+        self._take(debugger)
+        self._cell_runs, leave_cells = watch_cells(self._changed)
+        self._cells = leave_cells
+        self.message = self._make()
+
+    def _take(self, debugger: GraphEngineDebugger) -> None:
+        self.debugger = debugger
+        self.keys = Keys.of(debugger.state_schema)
+        former: Session | None = getattr(self, "_session", None)
+        self._session = Session(debugger, self.keys, self.log, former.watches if former else [])
+        self._session.seq = former.seq if former else 0
+        self._leave = [debugger.watch(self._changed), debugger.attach(self._hear, live=True)]
+
+    @property
+    def state(self) -> DebugState:
+        """The state that was published last."""
+        return self.message["state"]
+
+    @property
+    def watches(self) -> list[str]:
+        """The watch expressions; at most twenty are kept."""
+        return self._session.watches
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether any panel is there to show the log."""
+        return bool(self._receivers)
+
+    def subscribe(self, receive: Callable[[DebugMessage], None]) -> ev.Detach:
+        """Call `receive` with every state from now on. Returns the undo."""
+        self._receivers.append(receive)
+        return lambda: self._receivers.remove(receive) if receive in self._receivers else None
+
+    def say(self, reason: str) -> None:
+        """Show a sentence beside the status until the next command."""
+        self._session.reason = reason[:1000]
+        self._changed()
+
+    def replace(self, debugger: GraphEngineDebugger) -> None:
+        """Show another debugger from now on; its picture's feed was moved already."""
+        self._detach()
+        self._take(debugger)
+        self.log.clear()
+        self._changed()
+
+    def look_back(self) -> None:
+        """Before running on: the live picture stands where the session does, also at an earlier step."""
+        if self.debugger.looking_at is not None:
+            self.feed.rebase(self._picture())
+
+    def flush(self, *, force: bool = False) -> None:
+        """Publish the state if it has changed. On the loop of the views, or, while that is blocked, from elsewhere."""
+        try:
+            message = self._make()
+        except Exception:
+            # A value of the user's, or the session changed while another thread looked: the next state is right again.
+            _log.exception("The panel's state couldn't be made")
+            self._pace.flushed(again=False)
+            return
+        is_new = {**message["state"], "seq": 0} != {**self.message["state"], "seq": 0}
+        self._pace.flushed(again=False)
+        if not (is_new or force):
+            self._session.seq = self.message["state"]["seq"]
+            return
+        self.message = message
+        for receive in list(self._receivers):
+            try:
+                receive(message)
+            except Exception:
+                _log.exception("A panel failed to take a state and was dropped")
+                self._receivers.remove(receive)
+
+    def close(self) -> None:
+        """Leave the debugger. The last state stays readable."""
+        self._detach()
+        self._cells()
+        self._pace.stop()
+
+    # --- making a state ------------------------------------------------------------------------------
+
+    def _make(self) -> DebugMessage:
+        session, debugger = self._session, self.debugger
+        self._take_log_points()
+        state = make_state(session)
+        if not state["reason"] and state["status"] in ("running", "pausing") and self._cell_runs():
+            state["reason"] = CELL_HOLDS_BUTTONS
+        self._keep_picture(state)
+        picture = self._picture() if debugger.looking_at is not None else None
+        return {"type": "debug", "state": state, "picture": picture}
+
+    def _picture(self) -> Snapshot:
+        debugger = self.debugger
+        at = debugger.looking_at
+        steps = debugger.history() if at is None else steps_to(debugger, at)
+        waiting = debugger.waiting()
+        is_over = not any(each.can_run for each in waiting)
+        return picture_of(self.feed.snapshot(), debugger.topology(), steps, waiting, finished=is_over)
+
+    def _keep_picture(self, state: DebugState) -> None:
+        """The live picture follows where events alone don't tell: a step taken back, a branch, a stored run."""
+        debugger = self.debugger
+        if state["status"] in ("running", "pausing", "idle") or state["looking"] is not None:
+            return
+        run = self.feed.snapshot()["run"]
+        is_other = run["run_id"] != debugger.run_id
+        if is_other or self._rebase or state["step"] < self._last_step:
+            self._rebase = False
+            picture = self._picture()
+            self.feed.rebase({**picture, "run": {**picture["run"], "run_id": debugger.run_id}})
+        self._last_step = state["step"]
+
+    def _take_log_points(self) -> None:
+        lines = self.debugger.log_lines()
+        for line in lines[self._log_lines if len(lines) >= self._log_lines else 0 :]:
+            self.log.add(line.node, "log", line.text, step=line.step)
+        self._log_lines = len(lines)
+
+    # --- listening -----------------------------------------------------------------------------------
+
+    def _changed(self) -> None:
+        """The debugger is to be looked at anew; any thread."""
+        self._pace.ask(urgent=self.debugger.status not in ("running", "pausing"))
+
+    def _hear(self, event: ev.Event) -> None:
+        """The engine's listener; any thread. A plain `run` of the debugger isn't its session's."""
+        if event.run_id != self.debugger.run_id or isinstance(event, ev.Chunk):
+            return
+        match event:
+            case ev.RunStarted(path=()):
+                self._begin(event.run_id)
+                return  # it has no steps yet; the debugger says when there is something to see
+            case ev.NodeFinished(path=()):
+                self.log.ended(event.node, event.task_id)
+            case ev.NodeFailed(path=()):
+                self.log.add(event.node, "error", f"{event.error.kind}: {event.error.what}")
+                self.log.ended(event.node, event.task_id)
+            case ev.ForkMade():
+                self._rebase = True
+        self._changed()
+
+    def _begin(self, run_id: ev.RunId) -> None:
+        self._stop_listening()
+        self.log.clear()
+        self._session.came_with.clear()
+        self._session.reason = ""
+        self._log_lines = self._last_step = 0
+        self._stop_listening = listen_to_output(run_id, self._receive_output)
+
+    def _receive_output(self, node: str, stream: Stream, text: str) -> bool:
+        self.log.write(node, stream, text)
+        self._changed()
+        # Nobody to show the log to: the cell shows it, as ever.
+        return self.is_watched
+
+    def _detach(self) -> None:
+        self._stop_listening()
+        for leave in self._leave:
+            leave()
+        self._leave = []
+
+
+_feeds: weakref.WeakValueDictionary[int, DebugFeed] = weakref.WeakValueDictionary()
+# As with the feed of the picture: the debugger keeps it alive by its listeners.
+
+
+def debug_feed_of(debugger: GraphEngineDebugger) -> DebugFeed:
+    """The one feed of this debugger; made on first use."""
+    feed = _feeds.get(id(debugger))
+    if feed is None:
+        feed = DebugFeed(debugger)
+        _feeds[id(debugger)] = feed
+    return feed
+
+
+def move_debug_feed(old: GraphEngineDebugger, new: GraphEngineDebugger) -> None:
+    """Let the panels of `old`, if it has any, show `new` from now on."""
+    feed = _feeds.pop(id(old), None)
+    if feed is not None:
+        _feeds[id(new)] = feed
+        feed.replace(new)

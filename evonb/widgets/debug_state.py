@@ -1,0 +1,230 @@
+"""A debugger's session as the panel's state: everything that it shows, bounded, made anew as a whole.
+
+Only reads the debugger; no node is called. What waits, the record and the breakpoints are here, the state at the shown
+point is in `debug_values`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal, cast
+
+from evonb.graph.debugger import GraphEngineDebugger
+from evonb.graph.debugging.breakpoints import Breakpoint
+from evonb.graph.debugging.expressions import Condition
+from evonb.graph.debugging.line import Branch, Step
+from evonb.graph.debugging.views import WaitingTask
+from evonb.protocol.debugging import (
+    LOG_SHOWN,
+    STEPS_SHOWN,
+    CommandName,
+    DebugState,
+    SessionStatus,
+    StepStatus,
+    WireBranch,
+    WireBreakpoint,
+    WireStep,
+    WireWaiting,
+)
+from evonb.protocol.preview import fields_of
+from evonb.widgets.debug_log import SessionLog
+from evonb.widgets.debug_schema import Keys
+from evonb.widgets.debug_values import Shown, shown_keys, shown_messages, shown_watches
+
+__all__ = ["Session", "make_state", "steps_to", "wire_step"]
+
+LIST_SHOWN = 200
+"""Waiting tasks, branches and breakpoints beyond this many are left out."""
+
+Kind = Literal["node", "edge", "predicate", "exception", "tool"]
+_STATUS: Mapping[str, StepStatus] = {
+    "done": "done", "failed": "failed", "edited": "edited", "pinned": "pinned", "skipped": "skipped",
+    "replayed": "done", "limit": "skipped", "stopped": "skipped",
+}  # fmt: skip
+_COMMANDS: Mapping[CommandName, str] = {
+    "run": "start", "resume": "resume", "pause": "pause", "step_wave": "step_over", "step_one": "step_over",
+    "step_back": "step_back", "step_forward": "step_forward", "goto": "goto", "live": "live", "run_to": "run_to",
+    "stop": "stop", "edit": "edit", "retry": "step_over", "skip": "skip",
+}  # fmt: skip
+"""The panel's commands, and the debugger's that they need."""
+
+
+@dataclass(slots=True)
+class Session:
+    """What a panel's state is made of.
+
+    Attributes:
+        log: What nodes have printed.
+        watches: Watch expressions, in the small language.
+        reason: What is to be said beside the status.
+        seq: Of the state that was made last.
+        came_with: By message, the step that it came with, as far as is known.
+    """
+
+    debugger: GraphEngineDebugger
+    keys: Keys
+    log: SessionLog
+    watches: list[str]
+    reason: str = ""
+    seq: int = 0
+    came_with: dict[object, int] = field(default_factory=dict)
+
+
+def make_state(session: Session) -> DebugState:
+    """The state as of now, under the next `seq`."""
+    debugger = session.debugger
+    session.seq += 1
+    begun = debugger.run_id is not None
+    looking = debugger.looking_at
+    branches = debugger.branches() if begun else []
+    line = debugger.history() if begun else []
+    steps = _all_steps(debugger, branches, line)
+    waiting = debugger.waiting()
+    at = looking if looking is not None else (line[-1].number if line else 0)
+    shown = Shown(debugger, next((each for each in line if each.number == at), None), at, begun=begun)
+    numbers = {step.uuid: step.number for step in steps if step.status != "edited"}
+    return {
+        "seq": session.seq,
+        "status": cast(SessionStatus, debugger.status),
+        "reason": session.reason,
+        "looking": looking,
+        "step": line[-1].number if line else 0,
+        "branch": line[-1].branch if line else 0,
+        "steps": _wire_steps(steps[-STEPS_SHOWN:]),
+        "steps_before": max(0, len(steps) - STEPS_SHOWN),
+        "branches": [_branch(each, steps, branches) for each in branches[:LIST_SHOWN]],
+        "next_branch": _next_branch(at, line, branches),
+        "would_run": [each.node_name for each in waiting if each.can_run and not each.running][:LIST_SHOWN],
+        "stopped_at": _stopped_at(debugger, waiting),
+        "waiting": [_waiting(debugger, each) for each in waiting[:LIST_SHOWN]],
+        "breakpoints": [_breakpoint(each) for each in debugger.breakpoints()[:LIST_SHOWN]],
+        "allowed": _allowed(debugger, waiting),
+        "state": shown_keys(shown, session.keys),
+        "messages": shown_messages(shown, session.keys, session.came_with),
+        "log": session.log.lines(numbers, LOG_SHOWN),
+        "watches": shown_watches(shown, session.watches),
+        "input_schema": session.keys.input_schema,
+    }
+
+
+def steps_to(debugger: GraphEngineDebugger, number: int) -> list[Step]:
+    """The steps of the shown line up to this one."""
+    return [step for step in debugger.history() if step.number <= number]
+
+
+def wire_step(step: Step, lane: int = 0) -> WireStep:
+    """A step as the panel shows it."""
+    return {
+        "number": step.number,
+        "task": step.uuid,
+        "node": step.node,
+        "visit": step.visit,
+        "branch": step.branch,
+        "wave": step.wave,
+        "lane": lane,
+        "status": _STATUS.get(step.status, "done"),
+        "at_s": step.at_s,
+        "duration_s": step.duration_s,
+        "wrote": [key[:80] for key in step.wrote[:50]],
+        "effect": step.effect,
+    }
+
+
+def _all_steps(debugger: GraphEngineDebugger, branches: Sequence[Branch], line: list[Step]) -> list[Step]:
+    """The steps of all branches, oldest first."""
+    if len(branches) < 2:
+        return line
+    found = {step.number: step for each in branches for step in debugger.history(each.id)}
+    found.update((step.number, step) for step in line)
+    return [found[number] for number in sorted(found)]
+
+
+def _wire_steps(steps: Sequence[Step]) -> list[WireStep]:
+    lanes: dict[tuple[int, int], int] = {}
+    wire = []
+    for step in steps:
+        place = (step.branch, step.wave)
+        lanes[place] = lanes.get(place, -1) + 1
+        wire.append(wire_step(step, lanes[place]))
+    return wire
+
+
+def _branch(branch: Branch, steps: Sequence[Step], branches: Sequence[Branch]) -> WireBranch:
+    parent = next((step.branch for step in steps if step.number == branch.from_step), 0)
+    first = next((step for step in steps if step.branch == branch.id), None)
+    return {
+        "id": branch.id,
+        "name": branch.name,
+        "parent": parent if branch.id else None,
+        "from_step": branch.from_step if branch.id else None,
+        "steps": branch.steps,
+        "note": "edited" if first is not None and first.status == "edited" and branch.id else "",
+    }
+
+
+def _next_branch(at: int, line: Sequence[Step], branches: Sequence[Branch]) -> str:
+    """Going on from anywhere but the newest step of its branch makes a branch."""
+    step = next((each for each in line if each.number == at), None)
+    tips = {each.last_step for each in branches}
+    if not branches or at in tips or (step is None and not line):
+        return ""
+    taken = {each.name for each in branches}
+    number = len(branches) + 1
+    return f"b{number}" if f"b{number}" not in taken else "a branch"
+
+
+def _stopped_at(debugger: GraphEngineDebugger, waiting: Sequence[WaitingTask]) -> list[str]:
+    if debugger.status in ("running", "pausing", "idle"):
+        return [each.node_name for each in waiting if each.held][:LIST_SHOWN]
+    return [each.node_name for each in waiting if each.can_run and not each.failed][:LIST_SHOWN]
+
+
+def _waiting(debugger: GraphEngineDebugger, task: WaitingTask) -> WireWaiting:
+    reads = fields_of(debugger.state(uuid=task.uuid)) if task.can_run and not task.running else None
+    return {
+        "task": task.uuid,
+        "node": task.node_name,
+        "visit": task.visit,
+        "can_run": task.can_run,
+        "held": bool(task.held),
+        "arrived": list(task.arrived),
+        "missing": list(task.missing),
+        "reads": [str(key)[:80] for key in reads or ()][:50],
+    }
+
+
+def _breakpoint(each: Breakpoint) -> WireBreakpoint:
+    kind = "tool" if each.tool else "exception" if each.on_exception else "edge" if each.edge else "node"
+    if each.predicate is not None:
+        kind = "predicate"
+    condition = each.condition or each.predicate
+    return {
+        "id": each.id,
+        "kind": cast(Kind, kind),
+        "node": each.node if not each.tool else each.tool,
+        "edge": each.edge,
+        "when": each.when,
+        "condition": _text(condition),
+        "hit": each.hit,
+        "log": _text(each.log),
+        "enabled": each.enabled,
+        "hits": each.hits,
+        "text": f"{each}; {each.problem}" if each.problem else str(each),
+    }
+
+
+def _text(condition: Condition | None) -> str:
+    return "" if condition is None else condition.text or "a function"
+
+
+def _allowed(debugger: GraphEngineDebugger, waiting: Sequence[WaitingTask]) -> dict[CommandName, str]:
+    reasons = debugger.allowed()
+    found = {name: reasons[needs] for name, needs in _COMMANDS.items()}
+    begun = "" if debugger.run_id is not None else "no run has begun"
+    found["retry"] = found["retry"] or ("" if any(each.failed for each in waiting) else "Retry: nothing failed")
+    found["fork"] = begun and f"Fork: {begun}"
+    found["why"] = begun and f"Why: {begun}"
+    found["compare"] = begun and f"Compare: {begun}"
+    found["breakpoint"] = found["pin"] = ""
+    return found
