@@ -12,22 +12,30 @@ import type {
   Snapshot,
   SnapshotMessage,
 } from "../protocol/generated.ts";
+import type {
+  CompareResult,
+  DebugCommand,
+  EditResult,
+  InspectKeyResult,
+  WhyResult,
+} from "../protocol/generated_debugging.ts";
 
 /** What is used of an anywidget model; small, so that the gallery and the tests can stand in for it. */
 export interface Model {
   get(name: string): unknown;
   on(name: string, callback: (message: unknown) => void): void;
   off(name: string, callback: (message: unknown) => void): void;
-  send(content: Command): void;
+  send(content: AnyCommand): void;
 }
 
-export type CommandBody = Command extends infer C ? (C extends Command ? Omit<C, "request_id"> : never) : never;
-export type Answer = Snapshot | NodeDetails | null;
+export type AnyCommand = Command | DebugCommand;
+export type CommandBody = AnyCommand extends infer C ? (C extends AnyCommand ? Omit<C, "request_id"> : never) : never;
+export type Answer = Snapshot | NodeDetails | InspectKeyResult | EditResult | WhyResult | CompareResult | null;
 export type Reply = { readonly ok: true; readonly result: Answer } | { readonly ok: false; readonly error: ReplyError };
 
 export const TIMEOUT_MS = 5000;
 
-const NO_ANSWER: ReplyError = {
+export const NO_ANSWER: ReplyError = {
   what: `The kernel didn't answer within ${TIMEOUT_MS / 1000} s`,
   where: "",
   fix: "It may be busy in a cell: wait until that cell has finished. If the kernel was restarted, run the cell again.",
@@ -66,7 +74,7 @@ export class Channel {
     });
   }
 
-  private send(command: Command, settle: (reply: Reply) => void): void {
+  private send(command: AnyCommand, settle: (reply: Reply) => void): void {
     try {
       this.model.send(command);
     } catch (error) {

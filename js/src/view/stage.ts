@@ -49,6 +49,8 @@ export class Stage {
   constructor(
     private readonly panelWidth: number,
     signal: AbortSignal,
+    /** The height of the view for the height that the picture would like. */
+    private readonly bounded = (wanted: number) => Math.min(HEIGHT.most, Math.max(HEIGHT.least, wanted)),
   ) {
     this.svg = svg("svg", { class: "graph", role: "group" }, this.underlay, this.world, this.overlay);
     this.element = html("div", { class: "stage" }, this.svg);
@@ -147,9 +149,7 @@ export class Stage {
     const width = this.element.clientWidth;
     if (width === 0) return;
     const scale = Math.max(READABLE_SCALE, Math.min(1, (width - 68) / this.content.w));
-    const height = Math.round(
-      Math.min(HEIGHT.most, Math.max(HEIGHT.least, this.content.h * scale + MARGIN.top + MARGIN.bottom)),
-    );
+    const height = Math.round(this.bounded(this.content.h * scale + MARGIN.top + MARGIN.bottom));
     (this.element.parentElement ?? this.element).style.setProperty("--stage-h", `${height}px`);
     this.view = { w: width, h: Math.max(height, this.element.clientHeight) };
     setAttribute(this.svg, "width", this.view.w);

@@ -7,8 +7,7 @@ import type { AnyWidget, InitializeProps, RenderProps } from "@anywidget/types";
 import type { Model } from "../bridge/channel.ts";
 import { Session } from "../bridge/session.ts";
 import { GraphView } from "./graph_view.ts";
-
-type Cleanup = () => void;
+import { type Cleanup, lifetime } from "./lifetime.ts";
 
 export default (() => {
   let session: Session | null = null;
@@ -35,10 +34,3 @@ export default (() => {
     },
   };
 }) satisfies AnyWidget;
-
-/** Older hosts hand over no signal and call the returned function instead; both end the same things. */
-function lifetime(signal: AbortSignal | undefined): { signal: AbortSignal; end: Cleanup } {
-  const own = new AbortController();
-  signal?.addEventListener("abort", () => own.abort(), { once: true });
-  return { signal: own.signal, end: () => own.abort() };
-}

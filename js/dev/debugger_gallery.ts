@@ -1,0 +1,1 @@
+import "./debugger_fixtures.ts";

@@ -1,0 +1,120 @@
+/** One debugger widget, whatever the number of its views: the graph's session, and beside it the state of the panel. */
+
+import { DebugStore } from "../core/debug_store.ts";
+import type { Snapshot } from "../protocol/generated.ts";
+import type { DebugMessage, DebugState } from "../protocol/generated_debugging.ts";
+import { type CommandBody, isSnapshot, type Model, NO_ANSWER, type Reply } from "./channel.ts";
+import { Session } from "./session.ts";
+
+/** Commands that set nodes to work: their answer may wait for a node. */
+const PATIENT: ReadonlySet<string> = new Set([
+  "run",
+  "resume",
+  "step_wave",
+  "step_one",
+  "run_to",
+  "retry",
+  "skip",
+  "pin",
+]);
+const PATIENCE_MS = 15_000;
+const HELD_AFTER_MS = 800;
+
+export class DebugSession {
+  readonly graph: Session;
+  readonly debug = new DebugStore();
+  private readonly watchers = new Set<() => void>();
+  private lateCount = 0;
+  private heardAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(
+    private readonly model: Model,
+    readonly signal: AbortSignal,
+  ) {
+    this.takeTrait();
+    this.listen("change:debug", () => this.takeTrait());
+    this.listen("msg:custom", (message) => this.receive(message));
+    this.graph = new Session(model, signal);
+    this.graph.onLiveness(() => this.askPicture(), signal);
+  }
+
+  /** True while a command has waited longer than a kernel that is free would need. */
+  get isHeld(): boolean {
+    return this.lateCount > 0 && this.graph.liveness !== "saved";
+  }
+
+  onHeld(watcher: () => void, signal: AbortSignal): void {
+    this.watchers.add(watcher);
+    signal.addEventListener("abort", () => this.watchers.delete(watcher), { once: true });
+  }
+
+  /** Sends a command. Resolves with the kernel's reply, or with words for a silent kernel; null if the answer is still
+   * to come but the kernel is at work on it. */
+  async ask(command: CommandBody): Promise<Reply | null> {
+    const isPatient = PATIENT.has(command.type);
+    const sentAtMs = performance.now();
+    const settled = this.watchOver();
+    const reply = await this.graph.channel.request(command, isPatient ? PATIENCE_MS : undefined);
+    settled();
+    const isAtWork = isPatient && !reply.ok && reply.error === NO_ANSWER && this.heardAtMs > sentAtMs;
+    return isAtWork ? null : reply;
+  }
+
+  /** Counts a command as late once it has waited a while. */
+  private watchOver(): () => void {
+    let late = false;
+    const timer = setTimeout(() => {
+      late = true;
+      this.lateCount += 1;
+      this.tell();
+    }, HELD_AFTER_MS);
+    this.signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
+    return () => {
+      clearTimeout(timer);
+      if (!late) return;
+      this.lateCount -= 1;
+      this.tell();
+    };
+  }
+
+  private tell(): void {
+    for (const watcher of [...this.watchers]) watcher();
+  }
+
+  private receive(message: unknown): void {
+    this.heardAtMs = performance.now();
+    if (isDebugMessage(message)) this.debug.receive(message.state, message.picture);
+  }
+
+  private takeTrait(): void {
+    const state = this.model.get("debug");
+    if (isDebugState(state)) this.debug.offer(state, this.savedPicture());
+  }
+
+  private savedPicture(): Snapshot | null {
+    const picture = this.model.get("picture");
+    return isSnapshot(picture) ? picture : null;
+  }
+
+  /** A page loaded anew has the state but not the picture of the past: going where one stands brings it. */
+  private askPicture(): void {
+    const { looking, branch } = this.debug.state;
+    if (this.graph.liveness !== "live" || !this.debug.lacksPicture || looking === null) return;
+    void this.ask({ type: "goto", count: looking, branch });
+  }
+
+  private listen(name: string, callback: (value: unknown) => void): void {
+    this.model.on(name, callback);
+    this.signal.addEventListener("abort", () => this.model.off(name, callback), { once: true });
+  }
+}
+
+function isDebugMessage(message: unknown): message is DebugMessage {
+  const isObject = typeof message === "object" && message !== null;
+  return isObject && "type" in message && message.type === "debug" && "state" in message && isDebugState(message.state);
+}
+
+/** A trait that isn't set yet is an empty object. */
+function isDebugState(value: unknown): value is DebugState {
+  return typeof value === "object" && value !== null && "seq" in value && "allowed" in value && "steps" in value;
+}

@@ -1,0 +1,36 @@
+/** The panel before it has heard of a session. */
+
+import type { CommandName, DebugState } from "../protocol/generated_debugging.ts";
+
+const COMMANDS: readonly CommandName[] = [
+  ...(["run", "resume", "pause", "step_wave", "step_one", "step_back", "step_forward", "goto", "live"] as const),
+  ...(["run_to", "stop", "edit", "why", "breakpoint", "retry", "skip", "pin", "fork", "compare"] as const),
+];
+
+/** What each command is answered with while nothing can be asked of the kernel. */
+export function allForbidden(reason: string): DebugState["allowed"] {
+  return Object.fromEntries(COMMANDS.map((name) => [name, reason])) as Record<CommandName, string>;
+}
+
+export const NO_DEBUG: DebugState = {
+  seq: -1,
+  status: "idle",
+  reason: "",
+  looking: null,
+  step: 0,
+  branch: 0,
+  steps: [],
+  steps_before: 0,
+  branches: [],
+  next_branch: "",
+  would_run: [],
+  stopped_at: [],
+  waiting: [],
+  breakpoints: [],
+  allowed: allForbidden("the kernel hasn't answered yet"),
+  state: [],
+  messages: null,
+  log: [],
+  watches: [],
+  input_schema: {},
+};

@@ -1,0 +1,144 @@
+/** The list of breakpoints: on and off, what they hang on, how often they were hit; add, change, remove. */
+
+import { plural } from "../core/format.ts";
+import { lookOf } from "../core/overlay.ts";
+import type { WireBreakpoint } from "../protocol/generated_debugging.ts";
+import { button } from "../view/controls.ts";
+import { debugIcon } from "../view/debug_icons.ts";
+import { html, svg } from "../view/dom.ts";
+import { GEOMETRY, icon } from "../view/glyph.ts";
+import { Keyed, type Part } from "../view/keyed.ts";
+import { BreakpointForm, blankDraft, commandOf, type Draft } from "./breakpoint_form.ts";
+import type { Desk, Panel, PanelView } from "./desk.ts";
+
+export class BreakpointsPanel implements Panel {
+  readonly element: HTMLElement;
+  private readonly list = html("ul", { class: "cards" });
+  private readonly rows = new Keyed(this.list);
+  private readonly place = html("div");
+  private readonly empty = html(
+    "p",
+    { class: "none" },
+    "Click a node's left border or press ",
+    html("kbd", {}, "B"),
+    ".",
+  );
+  private readonly add: HTMLButtonElement;
+  private view: PanelView | null = null;
+  private editing: { id: string | null; form: BreakpointForm } | null = null;
+
+  constructor(private readonly desk: Desk) {
+    this.add = button("Add", () => this.open(blankDraft(desk.chosen)), { key: "⇧B" });
+    const cap = html("div", { class: "cap" }, html("span", {}, "Breakpoints"), this.add);
+    this.element = html("div", { class: "panel p-bp scroll" }, cap, this.place, this.list, this.empty);
+  }
+
+  update(view: PanelView): void {
+    this.view = view;
+    const { breakpoints } = view.state;
+    this.add.hidden = view.saved;
+    this.empty.hidden = breakpoints.length > 0 || this.editing !== null;
+    if (this.editing?.id === null) this.place.replaceChildren(this.editing.form.element);
+    else this.place.replaceChildren();
+    this.rows.update(breakpoints.map((one) => this.part(one, view)));
+  }
+
+  /** Opens the form for a new breakpoint at a node, or for the one that is there. */
+  openAt(node: string | null): void {
+    const known = this.view?.state.breakpoints.find((one) => one.kind === "node" && one.node === node);
+    this.open(known ?? blankDraft(node));
+  }
+
+  private open(draft: Draft): void {
+    const { view } = this;
+    if (view === null) return;
+    const close = () => {
+      this.editing = null;
+      if (this.view !== null) this.update(this.view);
+      this.add.focus();
+    };
+    const form = new BreakpointForm(draft, view.nodes, view.snapshot.graph.edges, view.names, this.desk, close);
+    this.editing = { id: draft.id, form };
+    this.update(view);
+    form.start();
+  }
+
+  private part(one: WireBreakpoint, view: PanelView): Part {
+    const form = this.editing?.id === one.id ? this.editing.form : null;
+    return {
+      key: one.id,
+      version: JSON.stringify([one, form !== null, view.saved]),
+      make: () => this.card(one, view, form),
+    };
+  }
+
+  private card(one: WireBreakpoint, view: PanelView, form: BreakpointForm | null): HTMLElement {
+    if (form !== null) return html("li", {}, form.element);
+    const box = html("input", {
+      type: "checkbox",
+      "aria-label": `On: ${one.text}`,
+      checked: one.enabled,
+      "data-key": `on ${one.id}`,
+    });
+    box.disabled = view.saved;
+    box.addEventListener("change", () => void this.desk.send(commandOf({ ...one, enabled: box.checked })));
+    const drop = () => void this.desk.send({ type: "remove_breakpoint", id: one.id });
+    const tools = [
+      button("", () => this.open(one), {
+        name: `Change: ${one.text}`,
+        icon: debugIcon("pencil"),
+        dataKey: `edit ${one.id}`,
+      }),
+      button("", drop, { name: `Remove: ${one.text}`, icon: icon("close"), dataKey: `drop ${one.id}` }),
+    ];
+    const hits = html("span", { class: "dim" }, one.enabled ? plural(one.hits, "hit") : "off");
+    const line = html("div", { class: "task" }, box, mark(one), words(one, view), hits, ...(view.saved ? [] : tools));
+    return html("li", { class: one.enabled ? "" : "off" }, line);
+  }
+}
+
+function mark(one: WireBreakpoint): SVGSVGElement {
+  const look = lookOf(one);
+  const shape = GEOMETRY.breakpoints[look];
+  return svg(
+    "svg",
+    { class: look === "off" ? "i bp off" : "i bp", viewBox: "-8 -8 16 16", "aria-hidden": "true" },
+    svg("path", { class: "dot", d: shape.dot }),
+    shape.mark === "" ? null : svg("path", { class: "mark", d: shape.mark }),
+  );
+}
+
+/** "run_tests before, if" and the condition below; what the kernel says in words is the tooltip. */
+function words(one: WireBreakpoint, view: PanelView): HTMLElement {
+  const extra = [
+    one.kind === "node" ? one.when : "",
+    one.hit === null ? "" : `hit ${one.hit}`,
+    one.condition === "" ? "" : "if",
+  ];
+  const facts = extra.filter(Boolean).join(", ");
+  return html(
+    "div",
+    { class: "grow", title: one.text },
+    html("b", {}, placeOf(one, view)),
+    facts === "" ? null : html("span", { class: "dim" }, ` ${facts}`),
+    one.condition === "" ? null : html("div", { class: "mono cut" }, one.condition),
+    one.log === "" ? null : html("div", { class: "mono cut" }, `log ${one.log}`),
+  );
+}
+
+function placeOf(one: WireBreakpoint, { names, snapshot }: PanelView): string {
+  switch (one.kind) {
+    case "node":
+      return one.node === null ? "any node" : names(one.node);
+    case "edge": {
+      const edge = snapshot.graph.edges.find((known) => known.id === one.edge);
+      return edge === undefined ? (one.edge ?? "an edge") : `${names(edge.source)} → ${names(edge.target)}`;
+    }
+    case "predicate":
+      return "when the state fits";
+    case "exception":
+      return "any exception";
+    case "tool":
+      return one.node === null ? "any tool call" : `tool ${one.node}`;
+  }
+}

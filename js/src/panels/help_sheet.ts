@@ -1,0 +1,55 @@
+/** All keys on one sheet over the view, on `?`. */
+
+import { KEY_SHEET } from "../core/debug_keys.ts";
+import { button } from "../view/controls.ts";
+import { html } from "../view/dom.ts";
+import { icon } from "../view/glyph.ts";
+
+export class HelpSheet {
+  readonly element: HTMLElement;
+  private back: HTMLElement | null = null;
+
+  constructor() {
+    const groups = KEY_SHEET.map(([title, keys]) =>
+      html(
+        "section",
+        {},
+        html("h3", {}, title),
+        html(
+          "dl",
+          {},
+          ...keys.flatMap(([key, words]) => [html("dt", {}, html("kbd", {}, key)), html("dd", {}, words)]),
+        ),
+      ),
+    );
+    const close = button("", () => this.close(), { name: "Close", key: "Esc", icon: icon("close") });
+    const head = html(
+      "header",
+      {},
+      html("h2", {}, "Keys"),
+      html("span", { class: "dim" }, "while this view has the focus"),
+      close,
+    );
+    this.element = html(
+      "div",
+      { class: "help", role: "dialog", "aria-label": "Keys", hidden: true },
+      head,
+      html("div", { class: "groups" }, ...groups),
+    );
+  }
+
+  toggle(): void {
+    if (this.close()) return;
+    this.back = document.activeElement as HTMLElement | null;
+    this.element.hidden = false;
+    this.element.querySelector("button")?.focus();
+  }
+
+  /** True if it was open. */
+  close(): boolean {
+    if (this.element.hidden) return false;
+    this.element.hidden = true;
+    this.back?.focus({ preventScroll: true });
+    return true;
+  }
+}

@@ -1,0 +1,51 @@
+/** What nodes printed, warned of and failed with, by step. */
+
+import type { WireLog } from "../protocol/generated_debugging.ts";
+import { html, setText } from "../view/dom.ts";
+import { Keyed } from "../view/keyed.ts";
+import type { Panel, PanelView } from "./desk.ts";
+
+const AT_END_PX = 24;
+
+export class LogPanel implements Panel {
+  readonly element: HTMLElement;
+  private readonly title = html("span");
+  private readonly list = html("ul", { class: "log mono" });
+  private readonly rows = new Keyed(this.list);
+  private readonly empty = html("p", { class: "none" }, "No output yet.");
+
+  constructor() {
+    const about = html("span", { class: "dim" }, "output and errors of nodes");
+    const cap = html("div", { class: "cap" }, this.title, about);
+    this.element = html("div", { class: "panel p-log scroll" }, cap, this.list, this.empty);
+  }
+
+  update({ state, names }: PanelView): void {
+    const { element } = this;
+    const wasAtEnd = element.scrollTop + element.clientHeight >= element.scrollHeight - AT_END_PX;
+    setText(this.title, state.looking === null ? "Log" : `Log up to step ${state.looking}`);
+    const seen = new Map<string, number>();
+    this.rows.update(
+      state.log.map((line) => {
+        const version = JSON.stringify(line);
+        // The same words may come twice; older lines go out at the top, so a place in the list is no name.
+        const nth = (seen.get(version) ?? 0) + 1;
+        seen.set(version, nth);
+        return { key: `${version} ${nth}`, version, make: () => row(line, line.node === "" ? "" : names(line.node)) };
+      }),
+    );
+    this.empty.hidden = state.log.length > 0;
+    if (wasAtEnd) element.scrollTop = element.scrollHeight;
+  }
+}
+
+function row({ step, level, text }: WireLog, name: string): HTMLElement {
+  const said = level === "warning" || level === "error" ? `${level}: ` : "";
+  return html(
+    "li",
+    { class: level },
+    html("span", { class: "dim" }, step === null ? "" : String(step)),
+    html("b", { class: "cut", title: name }, name),
+    html("span", { class: "said" }, text.startsWith(said) ? text : `${said}${text}`),
+  );
+}

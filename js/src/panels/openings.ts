@@ -1,0 +1,57 @@
+/** Which values of the state are open, and what the kernel has told about their insides; asked again when they change. */
+
+import type { InspectKeyResult } from "../protocol/generated_debugging.ts";
+import type { Desk } from "./desk.ts";
+
+export type Path = readonly (string | number)[];
+interface Opening {
+  readonly stamp: string;
+  readonly result: InspectKeyResult | null;
+  readonly fault: string;
+}
+
+export class Openings {
+  private readonly open = new Map<string, boolean>();
+  private readonly known = new Map<string, Opening>();
+  private readonly asking = new Set<string>();
+
+  constructor(
+    private readonly desk: Desk,
+    private readonly changed: () => void,
+  ) {}
+
+  /** Opened or closed by hand; what nobody touched is open if `otherwise`. */
+  isOpen(id: string, otherwise = false): boolean {
+    return this.open.get(id) ?? otherwise;
+  }
+
+  set(id: string, open: boolean): void {
+    this.open.set(id, open);
+    this.changed();
+  }
+
+  /** The inside of a value as of `stamp`; what was known before is shown until the answer comes. */
+  inside(key: string, path: Path, stamp: string): { result: InspectKeyResult | null; fault: string } {
+    const id = idOf(key, path);
+    const known = this.known.get(id);
+    if (known?.stamp !== stamp && !this.asking.has(id)) void this.ask(key, path, id, stamp);
+    return known ?? { result: null, fault: "" };
+  }
+
+  private async ask(key: string, path: Path, id: string, stamp: string): Promise<void> {
+    this.asking.add(id);
+    const reply = await this.desk.ask({ type: "inspect_key", key, path: [...path] });
+    this.asking.delete(id);
+    const result = reply?.ok === true && isInside(reply.result) ? reply.result : null;
+    this.known.set(id, { stamp, result, fault: reply?.ok === false ? `${reply.error.what} — ${reply.error.fix}` : "" });
+    this.changed();
+  }
+}
+
+export function idOf(key: string, path: Path): string {
+  return JSON.stringify([key, ...path]);
+}
+
+function isInside(value: unknown): value is InspectKeyResult {
+  return typeof value === "object" && value !== null && "children" in value;
+}

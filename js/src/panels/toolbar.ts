@@ -1,0 +1,95 @@
+/** The toolbar: commands that never move, the chip, the help. What can't be used stays, dimmed, and says why. */
+
+import { sessionChip } from "../core/debug_words.ts";
+import { hintOf, labelOf, TOOLS, type Tool, type ToolName, whyNot } from "../core/tools.ts";
+import { roving } from "../view/controls.ts";
+import { debugIcon } from "../view/debug_icons.ts";
+import { html, setAttribute, setText } from "../view/dom.ts";
+import { icon, stateIcon } from "../view/glyph.ts";
+import type { PanelView } from "./desk.ts";
+
+interface Drawn {
+  readonly tool: Tool;
+  readonly element: HTMLButtonElement;
+  readonly label: HTMLElement;
+}
+
+export class Toolbar {
+  readonly element: HTMLElement;
+  private readonly tools: readonly Drawn[];
+  private readonly sign = html("span", { class: "sign" });
+  private readonly word = html("span");
+  private readonly chip = html("span", { class: "chip" }, this.sign, this.word);
+  private look = "";
+
+  /** @param run Called for a press, also of a tool that can't be used: whoever listens says why. */
+  constructor(run: (name: ToolName) => void, help: () => void, signal: AbortSignal) {
+    const drawn: Drawn[] = [];
+    const row = TOOLS.map((tool) => {
+      if (tool === null) return html("span", { class: "sep" });
+      const one = draw(tool, () => run(tool.name));
+      drawn.push(one);
+      return one.element;
+    });
+    this.tools = drawn;
+    const helpButton = html(
+      "button",
+      { type: "button", "aria-label": "Keys and help", "data-hint": "All keys", "data-hint-key": "?" },
+      icon("help"),
+    );
+    helpButton.addEventListener("click", help);
+    this.element = html(
+      "div",
+      { class: "bar tools", role: "toolbar", "aria-label": "Debugger" },
+      ...row,
+      html("span", { class: "grow" }),
+      this.chip,
+      helpButton,
+    );
+    roving(this.element, signal);
+  }
+
+  /** @param held Why the kernel doesn't answer, "" if it does. */
+  update(view: PanelView, target: string | null, held: string): void {
+    const { state, saved, names } = view;
+    for (const { tool, element, label } of this.tools) {
+      setText(label, labelOf(tool, state));
+      setAttribute(
+        element,
+        "data-hint",
+        saved ? `${tool.label}: no kernel answers` : hintOf(tool, state, names, target),
+      );
+      setAttribute(element, "aria-label", labelOf(tool, state));
+      setAttribute(element, "aria-disabled", (saved || whyNot(tool.name, state, target) !== "") && "true");
+    }
+    this.element.classList.toggle("no-kernel", saved);
+    this.drawChip(view, held);
+  }
+
+  private drawChip({ state, saved }: PanelView, held: string): void {
+    const { look, word } = sessionChip(state, saved, held);
+    if (look !== this.look) this.sign.replaceChildren(look === "past" ? debugIcon("history") : stateIcon(look));
+    this.look = look;
+    setAttribute(this.chip, "class", `chip ${look}`);
+    setAttribute(this.chip, "data-hint", held === "" ? null : held);
+    setText(this.word, word);
+  }
+}
+
+function draw(tool: Tool, run: () => void): Drawn {
+  const label = html("span", { class: "word" }, tool.label);
+  const element = html(
+    "button",
+    {
+      type: "button",
+      class: tool.name === "resume" ? "primary" : tool.name === "pause" ? "bare" : null,
+      "data-tool": tool.name,
+      "data-hint-key": tool.key,
+      "aria-keyshortcuts": tool.key.replace("⇧", "Shift+"),
+    },
+    debugIcon(tool.icon),
+    label,
+  );
+  element.addEventListener("click", run);
+  return { tool, element, label };
+}

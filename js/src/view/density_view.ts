@@ -1,0 +1,74 @@
+/** The strip above the timeline of a long run: one bar for each stretch of steps, failures marked, a window on what is shown. */
+
+import { type Bar, densityBars } from "../core/density.ts";
+import type { DebugState } from "../protocol/generated_debugging.ts";
+import { html, setAttribute, svg } from "./dom.ts";
+
+const BARS = 160;
+const HEIGHT = 26;
+const LOOKS: Readonly<Record<Bar["look"], string>> = {
+  done: "done",
+  failed: "failed",
+  edited: "edited",
+  pinned: "edited",
+  skipped: "skipped",
+};
+
+export class DensityStrip {
+  readonly element: HTMLElement;
+  private readonly canvas = svg("svg", {
+    viewBox: `0 0 ${BARS} ${HEIGHT}`,
+    preserveAspectRatio: "none",
+    "aria-hidden": "true",
+  });
+  private bars: readonly Bar[] = [];
+  private drawn = "";
+
+  /** @param goTo Called with the number of the step that was clicked at. */
+  constructor(goTo: (step: number) => void, signal: AbortSignal) {
+    this.element = html(
+      "div",
+      { class: "density", hidden: true, "data-hint": "The whole run; click to go there" },
+      this.canvas,
+    );
+    this.canvas.addEventListener(
+      "click",
+      (event) => {
+        const at = this.canvas.getBoundingClientRect();
+        const share = (event.clientX - at.left) / Math.max(1, at.width);
+        const bar = this.bars[Math.floor(share * this.bars.length)];
+        if (bar !== undefined) goTo(bar.last);
+      },
+      { signal },
+    );
+  }
+
+  update(state: DebugState, wanted: boolean): void {
+    this.element.hidden = !wanted;
+    if (!wanted) return;
+    const shown = state.looking ?? state.step;
+    const key = JSON.stringify([shown, state.branch, state.steps.length, state.steps.at(-1)]);
+    if (key === this.drawn) return;
+    this.drawn = key;
+    this.bars = densityBars(state, BARS);
+    const width = BARS / Math.max(1, this.bars.length);
+    const seen = this.bars.findIndex((bar) => shown <= bar.last);
+    this.canvas.replaceChildren(
+      ...this.bars.map((bar, i) => drawBar(bar, i * width, width)),
+      svg("rect", { class: "seen", x: (seen < 0 ? this.bars.length - 1 : seen) * width, y: 0, width, height: HEIGHT }),
+    );
+    setAttribute(this.canvas, "data-bars", this.bars.length);
+  }
+}
+
+function drawBar(bar: Bar, x: number, width: number): SVGElement {
+  const high = 4 + bar.height * (HEIGHT - 8);
+  const isLoud = bar.look !== "done";
+  return svg("rect", {
+    class: `bar-${LOOKS[bar.look]} ${LOOKS[bar.look]}`,
+    x: x + width * 0.12,
+    y: isLoud ? 0 : HEIGHT - high,
+    width: width * 0.76,
+    height: isLoud ? HEIGHT : high,
+  });
+}

@@ -1,0 +1,62 @@
+/**
+ * Lists that change a few times a second: a part is made anew only when its version differs, parts that stay aren't
+ * moved, and a part that is made anew while it has the focus gets it back. So nobody loses their place to an update.
+ */
+
+export interface Part {
+  readonly key: string;
+  /** Equal versions look equal. */
+  readonly version: string;
+  readonly make: () => HTMLElement;
+}
+
+export class Keyed {
+  private parts = new Map<string, { readonly version: string; readonly element: HTMLElement }>();
+
+  constructor(readonly parent: HTMLElement) {}
+
+  update(wanted: readonly Part[]): void {
+    const held = focusedKey(this.parent);
+    const next = new Map<string, { readonly version: string; readonly element: HTMLElement }>();
+    for (const { key, version, make } of wanted) {
+      const known = this.parts.get(key);
+      next.set(key, known?.version === version ? known : { version, element: make() });
+    }
+    for (const [key, part] of this.parts) if (next.get(key)?.element !== part.element) part.element.remove();
+    this.parts = next;
+    this.arrange();
+    if (held !== null) refocus(this.parent, held);
+  }
+
+  element(key: string): HTMLElement | null {
+    return this.parts.get(key)?.element ?? null;
+  }
+
+  private arrange(): void {
+    let at: ChildNode | null = this.parent.firstChild;
+    for (const { element } of this.parts.values()) {
+      if (element === at) at = at.nextSibling;
+      else this.parent.insertBefore(element, at);
+    }
+  }
+}
+
+/** The `data-key` of what has the focus inside `parent`. */
+function focusedKey(parent: HTMLElement): string | null {
+  const active = document.activeElement;
+  return active !== null && parent.contains(active) ? (active.getAttribute("data-key") ?? null) : null;
+}
+
+function refocus(parent: HTMLElement, key: string): void {
+  if (parent.contains(document.activeElement)) return;
+  for (const element of parent.querySelectorAll<HTMLElement>("[data-key]")) {
+    if (element.getAttribute("data-key") === key) return element.focus({ preventScroll: true });
+  }
+}
+
+/** Puts new children in and keeps the focus at the element with the same `data-key`. */
+export function refill(parent: HTMLElement, ...children: (Node | string | null)[]): void {
+  const held = focusedKey(parent);
+  parent.replaceChildren(...children.filter((child) => child !== null));
+  if (held !== null) refocus(parent, held);
+}

@@ -1,0 +1,279 @@
+/**
+ * The timeline: a slider over the record with a chip for each step, lanes for what ran side by side, branches below, the
+ * future hatched. Drag the cursor, click a chip, or use the keys.
+ */
+
+import { position, sayStep } from "../core/debug_words.ts";
+import { shownStep } from "../core/overlay.ts";
+import { type Job, layTimeline, STRIP_ABOVE, type TimelineLayout } from "../core/timeline.ts";
+import type { DebugState, WireBranch } from "../protocol/generated_debugging.ts";
+import { button } from "./controls.ts";
+import { debugIcon } from "./debug_icons.ts";
+import { DensityStrip } from "./density_view.ts";
+import { html, setAttribute } from "./dom.ts";
+import { Keyed, type Part } from "./keyed.ts";
+import { scrub } from "./scrub.ts";
+import { jobElement } from "./timeline_jobs.ts";
+
+export interface TimelineActions {
+  goTo(step: number, branch: number): void;
+  live(): void;
+  /** A branch's name was pressed. */
+  branch(branch: WireBranch, at: HTMLElement): void;
+}
+
+const HEAD_ROW = 1;
+const LANE_COLUMN = 1;
+
+export class TimelineView {
+  readonly element: HTMLElement;
+  private readonly grid = html("div", { class: "time", role: "slider", tabindex: 0, "aria-label": "Step" });
+  private readonly parts = new Keyed(this.grid);
+  private readonly strip: DensityStrip;
+  private readonly unfolded = new Set<number>();
+  private layout: TimelineLayout | null = null;
+  private state: DebugState | null = null;
+  private names: (id: string) => string = (id) => id;
+  private liveNodes: readonly string[] = [];
+  private shownAt = "";
+
+  constructor(
+    private readonly actions: TimelineActions,
+    signal: AbortSignal,
+  ) {
+    this.strip = new DensityStrip((step) => this.state !== null && actions.goTo(step, this.state.branch), signal);
+    this.element = html("div", { class: "timeline" }, this.strip.element, this.grid);
+    const toColumn = (column: number) => this.goToColumn(column);
+    scrub(this.grid, { columns: () => this.columnEdges(), go: toColumn }, signal);
+    this.grid.addEventListener("keydown", (event) => this.press(event), { signal });
+  }
+
+  update(state: DebugState, names: (id: string) => string): void {
+    this.state = state;
+    this.names = names;
+    // The past says nothing about where the live session stands: what was seen last is kept.
+    if (state.looking === null)
+      this.liveNodes = state.status === "paused" || state.status === "failed" ? state.stopped_at : [];
+    const layout = layTimeline(state, this.unfolded, this.liveNodes);
+    this.layout = layout;
+    this.strip.update(state, state.steps.length > STRIP_ABOVE);
+    this.element.hidden = layout.heads.length === 0 && state.branches.length < 2;
+    this.grid.style.gridTemplateColumns = `var(--lane-w) ${columnWidths(layout, names)} minmax(0, 1fr)`;
+    this.grid.style.gridTemplateRows = `19px repeat(${layout.rows}, 22px)`;
+    this.parts.update(this.drawn(layout, state));
+    this.describe(state);
+    this.bringIntoView(state);
+  }
+
+  private describe(state: DebugState): void {
+    const step = shownStep(state);
+    const now = state.looking ?? state.step;
+    setAttribute(this.grid, "aria-valuemin", 0);
+    setAttribute(this.grid, "aria-valuemax", state.step);
+    setAttribute(this.grid, "aria-valuenow", now);
+    const where = state.looking === null ? `Live, step ${state.step}` : position(state);
+    setAttribute(this.grid, "aria-valuetext", step === null ? where : `${where}. ${sayStep(step, this.names)}`);
+  }
+
+  private drawn(layout: TimelineLayout, state: DebugState): Part[] {
+    const last = layout.heads.length + LANE_COLUMN;
+    return [
+      ...(layout.hiddenBefore > 0 ? [this.hidden(layout.hiddenBefore)] : []),
+      ...(layout.cursor === null ? [] : [later(layout.cursor), cursor(layout.cursor, state.looking ?? 0)]),
+      ...layout.heads.map((text, column) => this.head(text, column, layout)),
+      ...layout.lanes.map(({ row, branch, name, current }) => ({
+        key: `lane ${branch?.id ?? "new"}`,
+        version: JSON.stringify([row, name, branch?.note, current]),
+        make: () => this.lane(row, branch, name, current),
+      })),
+      ...layout.stems.map((stem) => ({
+        key: `stem ${stem.toRow}`,
+        version: JSON.stringify(stem),
+        make: () =>
+          place(
+            html("i", { class: stem.ghost ? "stem ghost" : "stem" }),
+            stem.column,
+            `${stem.fromRow + 2} / ${stem.toRow + 3}`,
+          ),
+      })),
+      ...layout.jobs.map((job) => this.job(job)),
+      { key: "end", version: `${last}`, make: () => html("i", { class: "filler" }) },
+    ];
+  }
+
+  private head(text: string, column: number, layout: TimelineLayout): Part {
+    const isLive = column === layout.liveColumn;
+    const words = isLive ? "live" : text;
+    const isPlain = !text.includes("–");
+    return {
+      key: `head ${column}`,
+      version: JSON.stringify([words, isPlain]),
+      make: () => place(html("span", { class: isLive ? "no live" : "no" }, words), column, `${HEAD_ROW}`),
+    };
+  }
+
+  private hidden(count: number): Part {
+    const words = `+ ${count.toLocaleString("en-US")} earlier`;
+    const make = () => html("span", { class: "before dim", title: `${count} earlier steps aren't shown here` }, words);
+    return { key: "before", version: words, make };
+  }
+
+  private lane(row: number, branch: WireBranch | null, name: string, current: boolean): HTMLElement {
+    const note = branch === null ? "new" : branch.note;
+    const sign = branch?.parent === null ? null : debugIcon("fork");
+    const words = note === "" ? name : `${name} ${note}`;
+    const element =
+      branch === null
+        ? html("span", { class: "lane" })
+        : button("", () => this.actions.branch(branch, element), {
+            name: `Branch ${words}`,
+            dataKey: `lane ${branch.id}`,
+          });
+    element.classList.add("lane");
+    element.classList.toggle("current", current);
+    element.tabIndex = -1;
+    if (sign !== null) element.append(sign);
+    element.append(html("span", { class: "cut" }, name, note === "" ? "" : " ", html("span", { class: "dim" }, note)));
+    element.style.gridRow = `${row + 2}`;
+    return element;
+  }
+
+  private job(job: Job): Part {
+    const key = jobKey(job);
+    return {
+      key,
+      version: JSON.stringify([job, "fold" in job ? job.fold.nodes.map(this.names) : ""]),
+      make: () =>
+        place(
+          jobElement(job, this.names, {
+            goTo: this.actions.goTo,
+            unfold: (first) => this.unfold(first),
+            live: this.actions.live,
+          }),
+          job.column,
+          `${job.row + 2}`,
+        ),
+    };
+  }
+
+  /** Opens a fold: its first round is kept, and so all that follow in the same fold. */
+  private unfold(first: number): void {
+    const fold = this.layout?.jobs.flatMap((job) =>
+      job.kind === "fold" && job.fold.first === first ? [job.fold] : [],
+    )[0];
+    for (const cell of fold?.cells ?? []) this.unfolded.add(cell.first);
+    if (this.state !== null) this.update(this.state, this.names);
+  }
+
+  /** The right edge of each column that holds a step of the line, in page pixels. */
+  private columnEdges(): readonly { readonly column: number; readonly right: number }[] {
+    const heads = [...this.grid.querySelectorAll<HTMLElement>(".no")];
+    return heads.map((head, column) => ({ column, right: head.getBoundingClientRect().right }));
+  }
+
+  private goToColumn(column: number): void {
+    const { state, layout } = this;
+    if (state === null || layout === null) return;
+    if (column < 0) return this.actions.goTo(0, state.branch);
+    if (column >= (layout.liveColumn ?? layout.heads.length)) return this.actions.live();
+    const last = Number.parseInt(layout.heads[column]?.split("–").at(-1) ?? "", 10);
+    if (!Number.isNaN(last) && last !== state.looking) this.actions.goTo(last, state.branch);
+  }
+
+  private press(event: KeyboardEvent): void {
+    if (event.target !== this.grid || event.ctrlKey || event.metaKey || event.altKey || this.state === null) return;
+    const shown = this.state.looking ?? this.state.step;
+    if (event.key === "ArrowLeft") this.actions.goTo(Math.max(0, shown - 1), this.state.branch);
+    else if (event.key === "ArrowRight" && shown + 1 >= this.state.step) this.actions.live();
+    else if (event.key === "ArrowRight") this.actions.goTo(shown + 1, this.state.branch);
+    else if (event.key === "Enter") this.unfoldNext(shown);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  }
+
+  private unfoldNext(shown: number): void {
+    const folds = this.layout?.jobs.flatMap((job) => (job.kind === "fold" ? [job.fold] : [])) ?? [];
+    const next = folds.find((fold) => fold.last >= shown) ?? folds.at(-1);
+    if (next !== undefined) this.unfold(next.first);
+  }
+
+  /** Keeps the shown step in view when another one is shown, and nothing else: a reader may have scrolled. */
+  private bringIntoView(state: DebugState): void {
+    const at = JSON.stringify([state.looking, state.step, state.branch]);
+    if (at === this.shownAt) return;
+    this.shownAt = at;
+    const target =
+      this.grid.querySelector<HTMLElement>(".here") ?? this.grid.querySelector<HTMLElement>(".job.live") ?? null;
+    const room = this.grid.clientWidth;
+    if (target === null) this.grid.scrollLeft = state.looking === null ? this.grid.scrollWidth : 0;
+    else if (
+      target.offsetLeft - this.grid.scrollLeft < 90 ||
+      target.offsetLeft + target.offsetWidth - this.grid.scrollLeft > room - 30
+    )
+      this.grid.scrollLeft = target.offsetLeft - room * 0.6;
+  }
+}
+
+function place<E extends HTMLElement>(element: E, column: number, row: string): E {
+  element.style.gridColumn = `${column + 1 + LANE_COLUMN}`;
+  element.style.gridRow = row;
+  return element;
+}
+
+function later(column: number): Part {
+  const make = () => {
+    const element = html("i", { class: "later" });
+    element.style.gridColumn = `${column + 2 + LANE_COLUMN} / -1`;
+    return element;
+  };
+  return { key: "later", version: `${column}`, make };
+}
+
+function cursor(column: number, step: number): Part {
+  const make = () => {
+    const element = html("i", { class: "cursor" }, html("b", {}, `${step}`));
+    element.style.gridColumn = `${Math.max(0, column) + 1 + LANE_COLUMN - (column < 0 ? 1 : 0)}`;
+    return element;
+  };
+  return { key: "cursor", version: `${column} ${step}`, make };
+}
+
+function jobKey(job: Job): string {
+  switch (job.kind) {
+    case "step":
+      return `step ${job.branch} ${job.step.number} ${job.step.task}`;
+    case "fold":
+      return `fold ${job.branch} ${job.fold.first}`;
+    case "lanes":
+      return `lanes ${job.branch} ${job.column}`;
+    case "ghost":
+    case "live":
+      return job.kind;
+  }
+}
+
+/** As wide as its longest name wants, less where there is little room. */
+function columnWidths(layout: TimelineLayout, names: (id: string) => string): string {
+  const letters = layout.heads.map(() => 5);
+  for (const job of layout.jobs) letters[job.column] = Math.max(letters[job.column] ?? 0, wordsOf(job, names));
+  return (
+    letters.map((count) => `minmax(var(--job-least), ${Math.round(Math.min(168, 34 + count * 6.3))}px)`).join(" ") ||
+    "0px"
+  );
+}
+
+function wordsOf(job: Job, names: (id: string) => string): number {
+  switch (job.kind) {
+    case "step":
+      return names(job.step.node).length + 4;
+    case "fold":
+      return job.fold.nodes.map(names).join(" ⇄ ").length + 4;
+    case "lanes":
+      return 9;
+    case "ghost":
+      return job.nodes.map(names).join(", ").length + 13;
+    case "live":
+      return job.nodes.map(names).join(", ").length;
+  }
+}
