@@ -46,7 +46,7 @@ class EdgeInfo:
     """One logical edge; a conditional edge gives one for each declared target.
 
     Attributes:
-        id: Unique in the picture and the same for equal graphs: "a>b", and "a>b#1", "a>b#2" for further edges of one pair.
+        id: Unique in the picture, the same for equal graphs: "a>b", then "a>b#1", "a>b#2" for more edges of one pair.
         source, target: Node ids.
         kind: "conditional" for a router's edges.
         group: Edge group name.
