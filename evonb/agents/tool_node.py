@@ -13,7 +13,7 @@ from evonb.agents.toolbox import as_toolbox, receipts_of
 from evonb.errors import StateError
 from evonb.graph.nodes import AsyncStreamNode
 from evonb.graph.streaming import StreamWriter, current_ctx
-from evonb.tools import ToolError, ToolReceipt, bind_scope
+from evonb.tools import McpToolManager, ToolError, ToolReceipt, bind_scope
 from evonb.typing import StateMessage
 
 __all__ = ["ToolNode"]
@@ -32,12 +32,12 @@ class ToolNode(AsyncStreamNode):
         receipts_key: A state key for the receipts, as a list; None keeps none.
         on_error: "tell" tells the model; "raise" makes the node fail once all calls have ended.
         max_concurrency: How many calls may run at a time.
-        timeout_s: The limit of each call that has none of its own.
+        timeout_s: The limit of each call that has none of its own; an MCP manager has its own limit.
         max_chars: Longer answers are cut here, and say so.
         rerun: Whether calls run again that completed before, when this node runs again on the same message.
 
     Raises:
-        ToolError: There are no tools, or one isn't a tool.
+        ToolError: There are no tools, one isn't a tool, or a time limit is given beside an MCP manager.
     """
 
     tools: SkipValidation[Any]
@@ -53,6 +53,10 @@ class ToolNode(AsyncStreamNode):
         toolbox = as_toolbox(fields.get("tools"))
         if toolbox is None:
             raise ToolError("A tool node needs tools", where="ToolNode", fix="write ToolNode(tools=[search, ...])")
+        if isinstance(toolbox, McpToolManager) and fields.get("timeout_s") is not None:
+            raise ToolError(
+                "An MCP manager has a time limit of its own", where="ToolNode", fix="McpToolManager(..., timeout=...)"
+            )
         super().__init__(**{**fields, "tools": toolbox})
 
     async def __call__(self, state: Any, stream_writer: StreamWriter) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pydantic import BaseModel
 
 from evonb.agents import AgentNode, ModelSet, use_model
 from evonb.errors import EvonbError, GraphError, NodeError, StateError
-from evonb.llm import EmptyReply, ModelError, ModelUnreachable
+from evonb.llm import ChatClient, EmptyReply, ModelError, ModelUnreachable, ReplyCutOff, StreamBroken
 from evonb.parsing import FieldSchema, OutputParser, ParseError, ParseMode
 from evonb.tools import ToolError, tool
 from evonb.typing import AssistantMessage, ChatStreamChunk, LLMChatResponse, SystemMessage, UserMessage
@@ -242,6 +242,33 @@ async def test_a_models_own_error_keeps_what_where_and_fix(script: Any, single: 
     assert isinstance(caught.value.__cause__, ModelError)
     assert caught.value.fix == "start the server"
     assert "node 'node'" in caught.value.where
+
+
+@pytest.mark.parametrize("kind", [ReplyCutOff, StreamBroken])
+@pytest.mark.asyncio
+async def test_what_had_arrived_of_a_broken_reply_stays_with_the_error(
+    script: Any, single: Any, kind: type[ModelError]
+) -> None:
+    error = kind("The reply ended early", fix="raise max_tokens", partial=LLMChatResponse(content="Half an ans"))
+    with pytest.raises(NodeError, match="ended early") as caught:
+        await single(AgentNode(model=script(error))).run(HELLO)
+    cause = caught.value.__cause__
+    assert isinstance(cause, ModelError)
+    assert cause.partial is not None
+    assert cause.partial.content == "Half an ans"
+
+
+@pytest.mark.asyncio
+async def test_a_wrong_address_and_a_missing_key_say_what_to_do(single: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    nobody = ChatClient("small", base_url="http://127.0.0.1:9/v1", max_retries=0)
+    with pytest.raises(NodeError) as caught:
+        await single(AgentNode(model=nobody)).run(HELLO)
+    assert isinstance(caught.value.__cause__, ModelUnreachable)
+    assert caught.value.fix
+    monkeypatch.delenv("OPENAI_API_KEY", raising=False)
+    monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
+    with pytest.raises(ModelError, match="key"):
+        AgentNode(model=ChatClient("small"))
 
 
 @pytest.mark.parametrize(
