@@ -41,7 +41,7 @@ async def hops_of(run: Run, task: Task, record: Record) -> list[Hop]:
 
 async def _answer(run: Run, task: Task, record: Record, edge: EdgePlan) -> Targets:
     schema = run.plan.schema
-    state = schema.hand_out(records.values_of(schema, record), {})
+    state = schema.hand_out(records.values_of(schema, record), run.pool, edge.reads)
     try:
         if edge.router is None:
             return _known(edge, edge.spec.get_targets(state))
@@ -87,7 +87,7 @@ def _filtered(run: Run, task: Task, record: Record, state_filter: StateFilterLik
         return record
     schema = run.plan.schema
     try:
-        answer: Any = state_filter(schema.hand_out(records.values_of(schema, record), {}))
+        answer: Any = state_filter(schema.hand_out(records.values_of(schema, record), run.pool))
         if answer is None:
             raise TypeError("The state filter returned None, expected a state")
         return records.cut(schema, record, answer, f"The filter of edge {edge.source!r}")

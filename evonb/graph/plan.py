@@ -11,6 +11,7 @@ from typing import Any
 from evonb.errors import GraphError
 from evonb.graph.edges import ConditionEdgeSpec, EdgeSpec, EdgeSpecBase
 from evonb.graph.nodes import Activity, GraphNodeSpec, is_async_callable, wants_writer
+from evonb.graph.reads import Reads
 from evonb.graph.schema import CompiledSchema
 from evonb.graph.streaming import get_stream_writer
 from evonb.typing import NodeActionMode, SpecialNode
@@ -47,11 +48,19 @@ class EdgePlan:
         targets: The nodes that it may lead to, by name.
         ids: Their edge ids in the picture.
         plain: The only target of an ordinary edge, else None.
+        reads: What the router can see of the state; None where it isn't known.
     """
 
-    __slots__ = ("group", "ids", "index", "plain", "router", "source", "spec", "targets")
+    __slots__ = ("group", "ids", "index", "plain", "reads", "router", "source", "spec", "targets")
 
-    def __init__(self, index: int, spec: EdgeSpecBase, nodes: Mapping[str, NodePlan], ids: Mapping[str, str]) -> None:
+    def __init__(
+        self,
+        index: int,
+        spec: EdgeSpecBase,
+        nodes: Mapping[str, NodePlan],
+        ids: Mapping[str, str],
+        schema: CompiledSchema,
+    ) -> None:
         self.index = index
         self.spec = spec
         self.source = spec.source
@@ -62,6 +71,7 @@ class EdgePlan:
         # A subclass that answers by itself is asked; a router is awaited when it is async.
         own_answer = type(spec).get_targets is not ConditionEdgeSpec.get_targets
         self.router = spec.router if isinstance(spec, ConditionEdgeSpec) and not own_answer else None
+        self.reads = None if self.router is None else Reads(self.router, schema.model, schema.fields)
 
 
 class NodePlan:
@@ -72,14 +82,17 @@ class NodePlan:
         quick: Whether an async `call` can be awaited as it is: no timeout, retry, lock or sub-graph concerns it.
         next: The successor when the only edge out is an ordinary one without filter to an "any" node, else None.
         joins: By edge group, when the node waits for all; None for an "any" node.
+        reads: What it can see of its state.
     """
 
     __slots__ = (
         "activity", "call", "index", "is_async", "is_end", "joins", "name", "next", "next_edge",
-        "outs", "quick", "retry", "run_in", "spec", "subgraph", "timeout",
+        "outs", "quick", "reads", "retry", "run_in", "spec", "subgraph", "timeout",
     )  # fmt: skip
 
-    def __init__(self, index: int, name: str, spec: GraphNodeSpec | None, timeout: float | None) -> None:
+    def __init__(
+        self, index: int, name: str, spec: GraphNodeSpec | None, timeout: float | None, schema: CompiledSchema
+    ) -> None:
         self.index = index
         self.name = name
         self.spec = spec
@@ -95,7 +108,8 @@ class NodePlan:
         self.subgraph = None if spec is None else getattr(spec.node, "_subgraph", None)
         self.call: Callable[[Any], Any]
         self.is_async: bool
-        self.call, self.is_async = (_nothing, False) if spec is None else _callable(spec)
+        self.reads: Reads
+        self.call, self.is_async, self.reads = _called(spec, schema)
         self.quick = self.timeout is None and self.retry is None and self.subgraph is None
 
 
@@ -118,14 +132,16 @@ def _nothing(_state: Any) -> None:
     return None
 
 
-def _callable(spec: GraphNodeSpec) -> tuple[Callable[[Any], Any], bool]:
-    node: Any = spec.node
-    function = getattr(node, "function", None) or node.__call__
+def _called(spec: GraphNodeSpec | None, schema: CompiledSchema) -> tuple[Callable[[Any], Any], bool, Reads]:
+    """What to call with the state, whether it is async, and what it can see."""
+    node: Any = None if spec is None else spec.node
+    function: Any = _nothing if spec is None else getattr(node, "function", None) or node.__call__
     is_async = is_async_callable(function)
-    if not wants_writer(function):
-        return function, is_async
+    reads = Reads(function, schema.model, schema.fields)
+    if spec is None or not wants_writer(function):
+        return function, is_async, reads
     writer = spec.stream_writer or get_stream_writer()
-    return (lambda state: function(state, stream_writer=writer)), is_async
+    return (lambda state: function(state, stream_writer=writer)), is_async, reads
 
 
 def edge_ids(edges: Sequence[EdgeSpecBase]) -> list[dict[str, str]]:
@@ -162,12 +178,12 @@ def compile_plan(
             for itself.
     """
     names = [START, *(each for each in specs if each not in (START, END)), END]
-    nodes = [NodePlan(index, each, specs.get(each), timeout) for index, each in enumerate(names)]
+    nodes = [NodePlan(index, each, specs.get(each), timeout, schema) for index, each in enumerate(names)]
     by_name = {node.name: node for node in nodes}
     ordered = in_order(edges)
     _check_ends(name, ordered, by_name)
     plans = [
-        EdgePlan(index, edge, by_name, ids)
+        EdgePlan(index, edge, by_name, ids, schema)
         for index, (edge, ids) in enumerate(zip(ordered, edge_ids(ordered), strict=True))
     ]
     for node in nodes:

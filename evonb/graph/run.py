@@ -46,13 +46,14 @@ class Run:
         ended: What reached the end: the hop, and the task it came from.
         slots: What joins have got.
         skipped: Tasks that the limit kept from running.
+        pool: Copies of state values that may be lent again.
         keeps: Whether the values of every record are kept, for going back to it.
         active: How many branches there are.
     """
 
     __slots__ = (
-        "_branches", "_context", "_error", "_idle", "_locks", "_main", "_pool",
-        "active", "bus", "ended", "keeps", "limit", "numbers", "path", "plan", "skipped", "slots", "turns", "visits",
+        "_branches", "_context", "_error", "_idle", "_locks", "_main", "active", "bus", "ended", "keeps",
+        "limit", "numbers", "path", "plan", "pool", "skipped", "slots", "turns", "visits",
     )  # fmt: skip
 
     def __init__(
@@ -69,7 +70,7 @@ class Run:
         self.ended: list[tuple[Task, Hop]] = []
         self.slots: dict[SlotKey, Slot] = {}
         self.skipped: list[Task] = []
-        self._pool: Pool = {}
+        self.pool: Pool = {}
         self.active = 0
         self._branches: dict[asyncio.Task[None], Task] = {}
         self._error: BaseException | None = None
@@ -208,7 +209,7 @@ class Run:
         node.activity.count += 1
         try:
             if node.quick and self.active <= 1 and (node.is_async or not (bus.live or node.run_in == "thread")):
-                delta: Any = node.call(schema.hand_out(values, self._pool))
+                delta: Any = node.call(schema.hand_out(values, self.pool, node.reads))
                 if node.is_async or (delta.__class__ is not dict and hasattr(delta, "__await__")):
                     delta = await delta
             else:
@@ -261,7 +262,7 @@ class Run:
             return await node.subgraph.run_nested(self.bus, (*self.path, node.name), records.values_of(schema, before))
 
         def make_state() -> Any:
-            return schema.hand_out(records.values_of(schema, before), self._pool)
+            return schema.hand_out(records.values_of(schema, before), self.pool, node.reads)
 
         return await call_node(node, make_state, threaded=self._threaded(node))
 

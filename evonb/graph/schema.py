@@ -20,8 +20,10 @@ from evonb.graph.containers import WRAP
 from evonb.graph.failure import GraphWarning
 from evonb.graph.fields import Field, compile_field, unknown_key
 from evonb.graph.isolate import take, wrap
+from evonb.graph.late import BIG, late
 from evonb.graph.lending import Pool, lend
 from evonb.graph.message_log import MessageLog
+from evonb.graph.reads import Reads
 from evonb.graph.strategies import StateUpdater
 from evonb.graph.validation import unfit
 from evonb.typing import MISSING
@@ -58,19 +60,31 @@ class CompiledSchema:
 
     # --- values out ----------------------------------------------------------------
 
-    def hand_out(self, values: Values, pool: Pool) -> Any:
-        """A state for user code, which may do anything with it."""
+    def hand_out(self, values: Values, pool: Pool, reads: Reads | None = None) -> Any:
+        """A state for user code, which may do anything with it.
+
+        Args:
+            values: The values of the state.
+            pool: The run's copies that may be lent again.
+            reads: What the code can see; big values beyond that are copied only if somebody looks all the same.
+        """
         out = values.copy()
         lent = lending.LENT
         for key, value in values.items():
             kind = value.__class__
             if kind in lent:
-                out[key] = lend(pool, key, value)
+                if (kind is list or kind is dict) and len(value) > BIG and self._unseen(reads, key):
+                    out[key] = late(value)
+                else:
+                    out[key] = lend(pool, key, value)
             elif value is MISSING:
                 self._fill(out, key)
             elif WRAP.get(kind, wrap) is not None:
                 out[key] = wrap(value)
         return out if self.model is None else self._instance(out)
+
+    def _unseen(self, reads: Reads | None, key: str) -> bool:
+        return reads is not None and not self._initialise and not reads.sees(key)
 
     def view(self, values: Values) -> Any:
         """A state that shares its values with the run: for results, events and readers that change nothing."""

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 __all__ = ["adopt_engine", "replace_code"]
 
-_CODE = ("activity", "call", "is_async", "quick", "retry", "run_in", "spec", "subgraph", "timeout")
+_CODE = ("activity", "call", "is_async", "quick", "reads", "retry", "run_in", "spec", "subgraph", "timeout")
 
 
 def replace_code(session: Session, nodes: dict[str, GraphNodeSpec], name: str, func: Any) -> None:
@@ -26,7 +26,7 @@ def replace_code(session: Session, nodes: dict[str, GraphNodeSpec], name: str, f
         GraphError: It can't be called.
     """
     spec = nodes[name].model_copy(update={"node": callable_to_node(func)})
-    _take(session.plan.by_name[name], NodePlan(0, name, spec, nodes[name].timeout))
+    _take(session.plan.by_name[name], NodePlan(0, name, spec, nodes[name].timeout, session.plan.schema))
     nodes[name] = spec
 
 
@@ -43,7 +43,7 @@ def adopt_engine(session: Session, nodes: dict[str, GraphNodeSpec], engine: Grap
             for group, join in node.joins.items():
                 join.strategy = theirs[group].strategy
     for edge, new in zip(plan.edges, other.edges, strict=True):
-        edge.spec, edge.router = new.spec, new.router
+        edge.spec, edge.router, edge.reads = new.spec, new.router, new.reads
     plan.schema = other.schema
     nodes.update(engine.nodes)
     return []
