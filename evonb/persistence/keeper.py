@@ -1,7 +1,7 @@
 """Keeps one file: opens it when it is needed, gives it up when it fails, and comes back to it.
 
 Whatever happens to the file, what a session wrote stays in `copies`, and a caller never waits longer than about a
-second. All of it runs under `lock`.
+second. All of it runs under `lock`; problems are told when that is released, so that who hears of them may do anything.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import os
 import sqlite3
 import threading
 import time
-import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
@@ -44,24 +43,49 @@ _IN_MEMORY = "; the session goes on in memory, and is written when that works ag
 _log = get_logger(__name__)
 
 
+class Turn:
+    """The lock of a store. Who leaves it last says what there is to say."""
+
+    __slots__ = ("_depth", "_lock", "_say", "waiting")
+
+    def __init__(self, say: Notify) -> None:
+        self._lock = threading.RLock()
+        self._depth = 0
+        self._say = say
+        self.waiting: list[StoreError] = []
+
+    def __enter__(self) -> None:
+        self._lock.acquire()
+        self._depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._depth -= 1
+        told: list[StoreError] = []
+        if not self._depth and self.waiting:
+            told, self.waiting = self.waiting, told
+        self._lock.release()
+        for each in told:
+            self._say(each)
+
+
 class Keeper:
     """See the module.
 
     Attributes:
         path: The file, None for a database in memory.
+        lock: Is held by whoever calls.
         copies: The runs that were used, by id.
         problem: Why they can't be written now.
         owner: What this store is called in the file.
     """
 
-    def __init__(self, path: Path | None, database: str, notify: Notify | None) -> None:
+    def __init__(self, path: Path | None, database: str, say: Notify) -> None:
         self.path = path
         self.database = database
-        self.lock = threading.RLock()
+        self.lock = Turn(say)
         self.copies: dict[str, RunCopy] = {}
         self.problem: StoreError | None = None
         self.owner = Owner.this()
-        self._notify = notify
         self._file: File | None = None
         self._unsaved: dict[str, RunCopy] = {}
         self._kept_bytes = 0
@@ -174,10 +198,7 @@ class Keeper:
                 return
             self._told_at[told.kind] = now
         _log.warning("%s", told)
-        if self._notify is not None:
-            self._notify(told)
-        else:
-            warnings.warn(StoreWarning(told), stacklevel=2)
+        self.lock.waiting.append(told)
 
     def _set_timer(self) -> None:
         if self._timer is None:
@@ -328,7 +349,7 @@ class Keeper:
 
 
 def _retry(method: WeakMethod[Callable[[], None]]) -> None:
-    """The timer's work: it doesn't keep a store alive that nobody uses any more."""
+    """The timer's work: it doesn't keep a keeper alive that nobody uses any more."""
     on_timer = method()
     if on_timer is not None:
         # Whoever turned warnings into errors has no caller here that could get one.

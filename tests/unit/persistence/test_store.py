@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import threading
+import weakref
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -218,6 +219,48 @@ def test_a_store_that_nobody_has_any_more_releases_its_file(path: Path) -> None:
     assert not Path(f"{path}-wal").exists()
 
 
+def test_who_listens_to_a_store_is_not_kept_alive_by_it(tmp_path: Path) -> None:
+    class Listener:
+        def __init__(self) -> None:
+            self.store = SqliteStore(tmp_path / "missing" / "x.db", notify=self.listen)
+            self.heard: list[StoreError] = []
+
+        def listen(self, problem: StoreError) -> None:
+            self.heard.append(problem)
+
+    listener = Listener()
+    listener.store.begin(header())
+    assert len(listener.heard) == 1
+    gone = weakref.ref(listener)
+    del listener
+    gc.collect()
+    assert gone() is None
+
+
+def test_who_hears_of_a_problem_may_wait_for_another_thread_that_uses_the_store(tmp_path: Path) -> None:
+    seen: list[Any] = []
+
+    def ask_in_another_thread(_: StoreError) -> None:
+        thread = threading.Thread(target=lambda: seen.extend(store.runs()))
+        thread.start()
+        thread.join()
+
+    store = SqliteStore(tmp_path / "missing" / "x.db", notify=ask_in_another_thread)
+    store.begin(header())
+    assert [each.run_id for each in seen] == ["run-1"]
+
+
+def test_warnings_as_errors_leave_the_store_in_order(tmp_path: Path) -> None:
+    store = SqliteStore(tmp_path / "missing" / "x.db")
+    with pytest.raises(StoreWarning):  # pytest makes errors of them
+        store.begin(header())
+    store.append("run-1", step(1))
+    (tmp_path / "missing").mkdir()
+    assert store.flush()
+    assert list(store.steps("run-1")) == [step(1)]
+    store.close()
+
+
 def test_many_threads_may_write_and_read_at_once(store: SqliteStore) -> None:
     failures: list[BaseException] = []
 
@@ -259,7 +302,7 @@ def test_an_impossible_number_is_refused(store: SqliteStore, number: int) -> Non
 
 def test_a_value_that_can_not_be_stored_costs_one_warning_and_only_that_value(path: Path, opened: Open) -> None:
     store = opened()
-    store._keeper._notify = None
+    store._notify = None
     lock = threading.Lock()
     store.begin(header())
     with pytest.warns(StoreWarning) as caught:
