@@ -10,7 +10,8 @@ import { build } from "esbuild";
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const STATIC = path.join(HERE, "..", "evonb", "widgets", "static");
 const GALLERY = path.join(HERE, "dev", "build");
-const LIMIT_BYTES = 150_000; // of each view: every widget instance carries its bundle in the notebook
+// Every widget instance carries its bundle in the notebook.
+const LIMIT_BYTES = { debugger: 180_000, graph: 150_000 };
 
 const VIEWS = { debugger: "src/widgets/debugger.ts", graph: "src/widgets/graph.ts" };
 const STYLES = { debugger: "src/styles/debugger.css", graph: "src/styles/graph.css" };
@@ -52,9 +53,11 @@ function report(files) {
   const sizes = files.map(([name, text]) => [name, Buffer.byteLength(text)]);
   for (const [name, bytes] of sizes) console.log(`${name.padEnd(14)} ${(bytes / 1000).toFixed(1)} kB`);
   const totals = Object.keys(VIEWS).map((view) => [view, total(sizes, view)]);
-  const tooBig = totals.filter(([, bytes]) => bytes >= LIMIT_BYTES);
+  const tooBig = totals.filter(([view, bytes]) => bytes >= LIMIT_BYTES[view]);
   for (const [view, bytes] of tooBig) {
-    console.error(`The bundle of ${view} has ${bytes} bytes, allowed are ${LIMIT_BYTES}\n  fix:   leave something out`);
+    console.error(
+      `The bundle of ${view} has ${bytes} bytes, allowed are ${LIMIT_BYTES[view]}\n  fix:   leave something out`,
+    );
   }
   return tooBig.length === 0;
 }

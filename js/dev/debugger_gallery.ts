@@ -1,1 +1,94 @@
-import "./debugger_fixtures.ts";
+/** Every state of the debugger without a kernel. `debugger.html#dark`, `#only=name` for one. */
+
+import { DebugSession } from "../src/bridge/debug_session.ts";
+import { DebuggerView } from "../src/widgets/debugger_view.ts";
+import { type Fixture, failed, idle, joining, long, looping, past, paused, running } from "./debugger_fixtures.ts";
+import { FakeDebugModel } from "./fake_debug_model.ts";
+
+interface Exhibit {
+  readonly title: string;
+  readonly fixture: () => Fixture;
+  /** What is done by hand once it stands. */
+  readonly after?: (view: HTMLElement, model: FakeDebugModel) => void;
+}
+
+const press = (view: Element, key: string, shiftKey = false) =>
+  view.dispatchEvent(new KeyboardEvent("keydown", { key, shiftKey, bubbles: true }));
+const choose = (view: HTMLElement, id: string) =>
+  view.querySelector(`[data-node="${id}"]`)?.dispatchEvent(new MouseEvent("click", { bubbles: true }));
+const edit = (view: HTMLElement) =>
+  [...view.querySelectorAll<HTMLElement>(".tree .row")]
+    .find((row) => row.textContent?.startsWith("max_revisions"))
+    ?.dispatchEvent(new MouseEvent("dblclick", { bubbles: true }));
+
+const EXHIBITS: Readonly<Record<string, Exhibit>> = {
+  past: { title: "In the past, a value being edited", fixture: past, after: edit },
+  paused: { title: "Stopped at a breakpoint", fixture: paused, after: (view) => choose(view, "run_tests") },
+  running: { title: "Running", fixture: running },
+  failed: { title: "Failed", fixture: failed },
+  idle: { title: "Nothing has run", fixture: idle },
+  messages: { title: "Messages", fixture: past, after: (view) => press(view, "2") },
+  waiting: { title: "Waiting at a join", fixture: joining, after: (view) => press(view, "3") },
+  breakpoints: { title: "Breakpoints", fixture: paused, after: (view) => press(view, "4") },
+  condition: {
+    title: "A breakpoint with a condition",
+    fixture: paused,
+    after: (view) => {
+      choose(view, "critic");
+      press(view, "B", true);
+    },
+  },
+  why: { title: "Why", fixture: past, after: (view) => press(view, "5") },
+  log: { title: "Log", fixture: past, after: (view) => press(view, "6") },
+  skip: {
+    title: "Skip with a delta",
+    fixture: failed,
+    after: (view) => [...view.querySelectorAll<HTMLElement>(".ways button")].at(-1)?.click(),
+  },
+  node: {
+    title: "A node opened",
+    fixture: paused,
+    after: (view) => press(view.querySelector('[data-node="plan"]') ?? view, "Enter"),
+  },
+  loop: { title: "Twenty rounds", fixture: looping },
+  long: { title: "Four hundred steps", fixture: long },
+  help: { title: "Keys", fixture: paused, after: (view) => press(view, "?") },
+  refused: {
+    title: "A command refused",
+    fixture: paused,
+    after: (view, model) => {
+      model.refuse(
+        "tools has touched the world already and would do so again",
+        "press it once more to let it act again, or skip it with a delta",
+      );
+      press(view, "s");
+    },
+  },
+  saved: {
+    title: "No kernel",
+    fixture: past,
+    after: (_view, model) => {
+      model.answers = false;
+      model.emit("comm:close", null);
+    },
+  },
+};
+
+function exhibit(name: string, { title, fixture, after }: Exhibit): void {
+  const heading = document.createElement("h2");
+  heading.textContent = title;
+  const place = document.createElement("div");
+  place.id = name;
+  document.body.append(heading, place);
+  const { signal } = new AbortController();
+  const model = new FakeDebugModel(fixture());
+  const view = new DebuggerView(new DebugSession(model, signal), signal);
+  place.append(view.element);
+  view.start();
+  if (after) setTimeout(() => after(view.element, model), 150);
+}
+
+const flags = location.hash;
+if (flags.includes("dark")) document.documentElement.classList.add("dark");
+const only = /only=(\w+)/.exec(flags)?.[1];
+for (const [name, shown] of Object.entries(EXHIBITS)) if (only === undefined || only === name) exhibit(name, shown);

@@ -99,7 +99,6 @@ export const KEY_SHEET: readonly (readonly [string, readonly (readonly [string, 
       ["Enter", "open a node"],
       ["+ − 0 F", "zoom, fit"],
       ["O", "follow"],
-      ["L", "legend"],
     ],
   ],
 ];

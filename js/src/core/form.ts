@@ -20,8 +20,8 @@ export type Entered =
   | { readonly ok: false; readonly faults: Record<string, string> };
 
 export function fieldsOf(schema: Schema): Field[] {
-  const properties = record(schema["properties"]);
-  const required = Array.isArray(schema["required"]) ? schema["required"] : [];
+  const properties = record(schema.properties);
+  const required = Array.isArray(schema.required) ? schema.required : [];
   return Object.entries(properties).map(([key, value]) => {
     const field = resolved(record(value), schema);
     const kind = kindOf(key, field);
@@ -31,7 +31,7 @@ export function fieldsOf(schema: Schema): Field[] {
       required: required.includes(key),
       expects: expectsOf(field, kind),
       choices: choicesOf(field).map((choice) => text(choice)),
-      initial: "default" in field ? text(field["default"]) : "",
+      initial: "default" in field ? text(field.default) : "",
     };
   });
 }
@@ -47,14 +47,14 @@ export function valuesOf(fields: readonly Field[], entered: Readonly<Record<stri
       else if (field.required) put(values, field.key, "");
       continue;
     }
-    const value = valueOf(field, typed);
+    const value = valueFrom(field, typed);
     if (value === undefined) put(faults, field.key, `not ${field.expects || "JSON"}`);
     else put(values, field.key, value);
   }
   return Object.keys(faults).length > 0 ? { ok: false, faults } : { ok: true, values };
 }
 
-function valueOf(field: Field, typed: string): unknown {
+function valueFrom(field: Field, typed: string): unknown {
   switch (field.kind) {
     case "text":
     case "choice":
@@ -69,7 +69,8 @@ function valueOf(field: Field, typed: string): unknown {
     case "messages":
       return typed.trim().startsWith("[") ? parsed(typed) : [{ role: "user", content: typed }];
     case "json":
-      return parsed(typed);
+      // What isn't JSON may be a Python literal: the kernel reads it by the key's type, or says what it expects.
+      return parsed(typed) ?? typed;
   }
 }
 
@@ -83,7 +84,7 @@ function parsed(typed: string): unknown {
 
 function kindOf(key: string, schema: Schema): Field["kind"] {
   if (choicesOf(schema).length > 0 && choicesOf(schema).every((one) => typeof one === "string")) return "choice";
-  switch (schema["type"]) {
+  switch (schema.type) {
     case "string":
       return "text";
     case "integer":
@@ -99,7 +100,7 @@ function kindOf(key: string, schema: Schema): Field["kind"] {
 }
 
 function choicesOf(schema: Schema): readonly unknown[] {
-  return Array.isArray(schema["enum"]) ? schema["enum"] : [];
+  return Array.isArray(schema.enum) ? schema.enum : [];
 }
 
 const WORDS: Readonly<Record<string, string>> = {
@@ -112,26 +113,28 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 function expectsOf(schema: Schema, kind: Field["kind"]): string {
+  const said = schema.description;
+  if (typeof said === "string" && kind !== "messages") return said;
   if (kind === "messages") return "text, or a list of messages as JSON";
-  const type = schema["type"];
+  const type = schema.type;
   const word = typeof type === "string" ? (lookUp(WORDS, type) ?? type) : kind === "json" ? "JSON" : "";
   const bounds = [
-    "minimum" in schema ? `${text(schema["minimum"])} or more` : "",
-    "maximum" in schema ? `at most ${text(schema["maximum"])}` : "",
+    "minimum" in schema ? `${text(schema.minimum)} or more` : "",
+    "maximum" in schema ? `at most ${text(schema.maximum)}` : "",
   ];
   return [word, ...bounds].filter((part) => part !== "").join(", ");
 }
 
 /** Follows a reference, and of "this or null" takes this. */
 function resolved(schema: Schema, root: Schema): Schema {
-  const reference = schema["$ref"];
+  const reference = schema.$ref;
   if (typeof reference === "string") {
-    const target = record(lookUp(record(root["$defs"]), reference.split("/").at(-1) ?? ""));
+    const target = record(lookUp(record(root.$defs), reference.split("/").at(-1) ?? ""));
     return { ...target, ...schema };
   }
-  const options = schema["anyOf"];
+  const options = schema.anyOf;
   if (!Array.isArray(options)) return schema;
-  const real = options.map(record).filter((option) => option["type"] !== "null");
+  const real = options.map(record).filter((option) => option.type !== "null");
   return real.length === 1 ? { ...resolved(real[0] ?? {}, root), ...schema } : schema;
 }
 

@@ -65,7 +65,7 @@ function ins(text: string): Piece {
 }
 
 /**
- * Neighbours of one kind become one piece, what was deleted stands before what was put in, and a gap of white space
+ * Neighbours of one kind become one piece, what was deleted stands before what was put in, and a gap without a word
  * between two changes belongs to them: words struck and put in by turns can't be read.
  */
 function joined(pieces: readonly Piece[]): Piece[] {
@@ -81,7 +81,8 @@ function joined(pieces: readonly Piece[]): Piece[] {
   pieces.forEach((piece, i) => {
     if (piece.text === "") return;
     const next = pieces.slice(i + 1).find((one) => one.text !== "");
-    const isGap = piece.kind === "same" && /^\s+$/.test(piece.text) && gone + come !== "" && next?.kind !== "same";
+    const isThin = piece.kind === "same" && !/[\p{L}\p{N}]/u.test(piece.text);
+    const isGap = isThin && gone + come !== "" && next?.kind !== "same";
     if (piece.kind === "del" || (isGap && next !== undefined)) gone += piece.text;
     if (piece.kind === "ins" || (isGap && next !== undefined)) come += piece.text;
     if (piece.kind !== "same" || (isGap && next !== undefined)) return;

@@ -114,9 +114,16 @@ class Layouter {
     return steps === this.state.steps ? 0 : this.state.steps.length - steps.length;
   }
 
-  /** Steps within reach of the shown one, and the branches that leave there. */
+  /** Steps of the line within reach of the shown one, and the beginnings of branches that leave there. */
   private near(): WireStep[] {
-    return this.state.steps.filter((step) => Math.abs(step.number - this.shown) <= NEAR);
+    const { steps } = this.state;
+    const line = steps.filter((step) => step.number <= (this.line.get(step.branch) ?? -1));
+    const at = line.findIndex((step) => step.number >= this.shown);
+    const middle = at < 0 ? line.length - 1 : at;
+    const seen = line.slice(Math.max(0, middle - NEAR), middle + NEAR + 1);
+    const numbers = new Set(seen.map((step) => step.number));
+    const leaving = this.state.branches.filter((one) => numbers.has(one.from_step ?? -1) && !this.line.has(one.id));
+    return [...seen, ...leaving.flatMap(({ id }) => steps.filter((step) => step.branch === id).slice(0, NEAR))];
   }
 
   /** Parents before children, and only those with something to show. */

@@ -28,6 +28,7 @@ export class BreakpointForm {
   private readonly fault = html("p", { class: "verdict bad", role: "status", hidden: true });
   private readonly condition = input('state["score"] < 0.7', "Condition");
   private readonly hit = input("every", "Stop at the n-th hit");
+  private readonly toolName = input("its name", "Tool");
   private readonly log = input("stop instead of printing", "Print this expression and go on");
   private draft: Draft;
 
@@ -43,6 +44,7 @@ export class BreakpointForm {
     this.condition.value = draft.condition;
     this.hit.value = draft.hit === null ? "" : String(draft.hit);
     this.log.value = draft.log;
+    if (draft.kind === "tool") this.toolName.value = draft.node ?? "";
     this.element.addEventListener("keydown", (event) => this.press(event));
     this.draw();
   }
@@ -68,6 +70,7 @@ export class BreakpointForm {
         ? [line("Node", this.select("node", this.nodeChoices())), line("When", this.select("when", WHEN))]
         : []),
       ...(kind === "edge" ? [line("Edge", this.select("edge", this.edgeChoices()))] : []),
+      ...(kind === "tool" ? [line("Tool", this.toolName)] : []),
       line("If", this.condition),
       line("Hit", this.hit),
       line("Log", this.log),
@@ -108,7 +111,8 @@ export class BreakpointForm {
   }
 
   private async apply(): Promise<void> {
-    const reply = await this.desk.ask(commandOf({ ...this.draft, ...this.typed() }));
+    const node = this.draft.kind === "tool" ? this.toolName.value.trim() : this.draft.node;
+    const reply = await this.desk.ask(commandOf({ ...this.draft, node, ...this.typed() }));
     if (reply === null || reply.ok) return this.close();
     this.fault.hidden = false;
     this.fault.textContent = `${reply.error.what} — ${reply.error.fix}`;
@@ -125,9 +129,9 @@ const WHEN = [
   ["after", "after it ran"],
 ] as const;
 
-/** The command that makes a breakpoint what the draft says; what its kind doesn't use is left empty. */
+/** The command that makes a breakpoint what the draft says. Of a tool call `node` is the tool's name. */
 export function commandOf(draft: Draft): CommandBody {
-  const node = draft.kind === "node" ? draft.node : null;
+  const node = draft.kind === "node" || draft.kind === "tool" ? draft.node : null;
   const edge = draft.kind === "edge" ? draft.edge : null;
   const { id, kind, when, condition, hit, log, enabled } = draft;
   return { type: "set_breakpoint", id, kind, node, edge, when, condition, hit, log, enabled };

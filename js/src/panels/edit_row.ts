@@ -30,6 +30,7 @@ export class EditRow {
       escape: close,
       input: () => this.checkSoon(),
     });
+    this.fitField();
     const row = html("div", { class: "edit-line" }, html("span", { class: "key" }, key), this.field, this.verdict);
     const buttons = html(
       "div",
@@ -48,7 +49,14 @@ export class EditRow {
     this.field.select();
   }
 
+  /** As wide as a short value, so that the verdict stands beside it. */
+  private fitField(): void {
+    const longest = Math.max(...this.field.value.split("\n").map((line) => line.length));
+    this.field.style.width = `${Math.max(7, longest + 3)}ch`;
+  }
+
   private checkSoon(): void {
+    this.fitField();
     if (this.timer !== null) clearTimeout(this.timer);
     this.timer = setTimeout(() => void this.check(), CHECK_AFTER_MS);
   }

@@ -1,9 +1,10 @@
-/** All keys on one sheet over the view, on `?`. */
+/** All keys and signs on one sheet over the view, on `?`. */
 
 import { KEY_SHEET } from "../core/debug_keys.ts";
 import { button } from "../view/controls.ts";
 import { html } from "../view/dom.ts";
 import { icon } from "../view/glyph.ts";
+import { signSections } from "../view/legend.ts";
 
 export class HelpSheet {
   readonly element: HTMLElement;
@@ -32,9 +33,9 @@ export class HelpSheet {
     );
     this.element = html(
       "div",
-      { class: "help", role: "dialog", "aria-label": "Keys", hidden: true },
+      { class: "help", role: "dialog", "aria-label": "Keys and signs", hidden: true },
       head,
-      html("div", { class: "groups" }, ...groups),
+      html("div", { class: "groups" }, ...groups, html("section", { class: "signs" }, ...signSections())),
     );
   }
 

@@ -106,7 +106,10 @@ export function valueText(value: Preview): HTMLElement {
 
 /** Old and new text as one, with what went struck and what came underlined. */
 export function textDiff(before: string, after: string): HTMLElement {
-  const pieces = diffText(before, after).map(({ kind, text }) => (kind === "same" ? text : html(kind, {}, text)));
+  const pieces = diffText(before, after).flatMap(({ kind, text }, i, all) => {
+    const follows = kind === "ins" && all[i - 1]?.kind === "del";
+    return kind === "same" ? [text] : [...(follows ? [" "] : []), html(kind, {}, text)];
+  });
   return html("div", { class: "whole" }, ...pieces);
 }
 

@@ -72,7 +72,7 @@ export class StateTree {
 
   private focusRow(key: string): void {
     for (const element of this.element.querySelectorAll<HTMLElement>("[data-key]"))
-      if (element.dataset["key"] === idOf(key, [])) element.focus({ preventScroll: true });
+      if (element.dataset.key === idOf(key, [])) element.focus({ preventScroll: true });
   }
 
   private draw(): void {

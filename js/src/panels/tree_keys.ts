@@ -11,7 +11,7 @@ export function walkTree(tree: HTMLElement, actions: TreeActions, signal: AbortS
   const rows = () => [...tree.querySelectorAll<HTMLElement>('[role="treeitem"]')];
   const settle = () => {
     const all = rows();
-    const stop = all.find((row) => row.dataset["key"] === current) ?? all[0];
+    const stop = all.find((row) => row.dataset.key === current) ?? all[0];
     for (const row of all) row.tabIndex = row === stop ? 0 : -1;
   };
   const goTo = (row: HTMLElement | undefined) => row?.focus();
@@ -55,7 +55,7 @@ export function walkTree(tree: HTMLElement, actions: TreeActions, signal: AbortS
   tree.addEventListener(
     "focusin",
     (event) => {
-      current = (event.target as HTMLElement).dataset["key"] ?? current;
+      current = (event.target as HTMLElement).dataset.key ?? current;
       settle();
     },
     { signal },
@@ -64,12 +64,12 @@ export function walkTree(tree: HTMLElement, actions: TreeActions, signal: AbortS
 }
 
 function keyOf(row: HTMLElement): string {
-  return String(JSON.parse(row.dataset["key"] ?? "[]")[0]);
+  return String(JSON.parse(row.dataset.key ?? "[]")[0]);
 }
 
 /** A row of folded neighbours opens under its own name. */
 function toggle(row: HTMLElement, actions: TreeActions, open: boolean): void {
-  const id = row.dataset["key"] ?? "";
+  const id = row.dataset.key ?? "";
   const name = keyOf(row);
   actions.toggle(name.startsWith("run [") ? name : id, open);
 }

@@ -23,7 +23,7 @@ export class Legend {
       "details",
       { class: "legend" },
       html("summary", { title: "What the signs mean" }, "Legend ", html("kbd", {}, "L")),
-      html("div", { class: "sheet" }, ...this.nodes(), ...this.edges(), ...this.keys()),
+      html("div", { class: "sheet signs" }, ...signSections(), ...keySection()),
     );
   }
 
@@ -37,30 +37,29 @@ export class Legend {
     this.element.open = false;
     return wasOpen;
   }
+}
 
-  private nodes(): HTMLElement[] {
-    const items = STATES.map((status) => html("li", { class: status }, stateIcon(status), STATUS_WORDS[status]));
-    return [html("h3", {}, "Nodes"), html("ul", {}, ...items, html("li", {}, html("b", {}, "×3"), "third visit"))];
-  }
+/** What the signs of nodes and edges mean, in lists under their titles. */
+export function signSections(): HTMLElement[] {
+  const items = STATES.map((status) => html("li", { class: status }, stateIcon(status), STATUS_WORDS[status]));
+  return [
+    html("h3", {}, "Nodes"),
+    html("ul", {}, ...items, html("li", {}, html("b", {}, "×3"), "third visit")),
+    html("h3", {}, "Edges"),
+    html(
+      "ul",
+      {},
+      html("li", {}, stroke("taken"), "taken"),
+      html("li", {}, stroke("cond"), "by a router"),
+      html("li", {}, stroke("off"), "not chosen"),
+      html("li", {}, stroke("double"), "waits for all"),
+    ),
+  ];
+}
 
-  private edges(): HTMLElement[] {
-    return [
-      html("h3", {}, "Edges"),
-      html(
-        "ul",
-        {},
-        html("li", {}, stroke("taken"), "taken"),
-        html("li", {}, stroke("cond"), "by a router"),
-        html("li", {}, stroke("off"), "not chosen"),
-        html("li", {}, stroke("double"), "waits for all"),
-      ),
-    ];
-  }
-
-  private keys(): HTMLElement[] {
-    const items = KEYS.map(([keys, words]) => html("li", {}, html("kbd", {}, keys), words));
-    return [html("h3", {}, "Keys"), html("ul", { class: "keys" }, ...items)];
-  }
+function keySection(): HTMLElement[] {
+  const items = KEYS.map(([keys, words]) => html("li", {}, html("kbd", {}, keys), words));
+  return [html("h3", {}, "Keys"), html("ul", { class: "keys" }, ...items)];
 }
 
 function stroke(kind: "taken" | "cond" | "off" | "double"): SVGSVGElement {

@@ -14,7 +14,10 @@ const G = GEOMETRY.node;
 const SHAPES = GEOMETRY.breakpoints;
 
 export class Marks {
+  /** Above the nodes. */
   readonly element = svg("g", { class: "marks" });
+  /** Below the nodes, so that a ring doesn't cross the count on a node's border. */
+  readonly under = svg("g", { class: "marks" });
   private drawn = "";
   private readonly ghost = svg("g", { class: "bp ghost", "aria-hidden": "true" });
 
@@ -30,10 +33,12 @@ export class Marks {
     const key = JSON.stringify([here, chosen, edited, looks]);
     if (key === this.drawn) return;
     this.drawn = key;
-    this.element.replaceChildren(
+    this.under.replaceChildren(
       ...this.at(chosen, (box) => ring(box, "choice")),
-      ...edited.flatMap((id) => this.at(id, ear)),
       ...this.at(here, (box) => ring(box, "shown")),
+    );
+    this.element.replaceChildren(
+      ...edited.flatMap((id) => this.at(id, ear)),
       ...looks.flatMap(([id, look]) => this.at(id, (box) => dot(box, look))),
     );
   }

@@ -58,8 +58,9 @@ export class Overview {
   private jump(event: PointerEvent): void {
     const at = this.canvas.getBoundingClientRect();
     const { camera, view } = this.stage;
-    const x = (event.clientX - at.left) / this.scale;
-    const y = (event.clientY - at.top) / this.scale;
+    // By its share of what is seen: a style may show the overview smaller.
+    const x = ((event.clientX - at.left) / Math.max(1, at.width)) * this.layout.width;
+    const y = ((event.clientY - at.top) / Math.max(1, at.height)) * this.layout.height;
     this.stage.moveTo(view.w / 2 - x * camera.scale, view.h / 2 - y * camera.scale);
   }
 }

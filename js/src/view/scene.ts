@@ -5,7 +5,7 @@ import { runningSeconds } from "../core/follow.ts";
 import { type GraphIndex, indexGraph } from "../core/index_graph.ts";
 import { lookUp } from "../core/record.ts";
 import type { Snapshot, WireBox, WireEvent, WireLayout } from "../protocol/generated.ts";
-import { Callouts } from "./callouts.ts";
+import type { Callouts } from "./callouts.ts";
 import { setAttribute } from "./dom.ts";
 import { Tags, WaitingNotes } from "./notes.ts";
 import { Overview } from "./overview.ts";
@@ -18,7 +18,8 @@ const CULL_MARGIN = 120; // drawn beyond the rim, so that a pan shows no gaps
 export class Scene {
   readonly index: GraphIndex;
   readonly picture: Picture;
-  readonly callouts: Callouts;
+  /** What nodes stream, beside the graph; null where another part of the view tells it. */
+  readonly callouts: Callouts | null;
   private readonly notes: WaitingNotes;
   private readonly tags: Tags;
   private readonly overview: Overview;
@@ -30,6 +31,7 @@ export class Scene {
     private readonly stage: Stage,
     prefix: string,
     elapsedS: () => number,
+    makeCallouts: ((index: GraphIndex, layout: WireLayout) => Callouts) | null,
     private readonly signal: AbortSignal,
   ) {
     this.snapshot = snapshot;
@@ -38,7 +40,7 @@ export class Scene {
     this.picture = new Picture(this.index, layout, prefix, (id) => runningSeconds(this.snapshot, id, elapsedS()));
     this.notes = new WaitingNotes(this.index, layout);
     this.tags = new Tags(this.index, layout, (box) => stage.screenBox(box));
-    this.callouts = new Callouts(stage, this.index, layout);
+    this.callouts = makeCallouts?.(this.index, layout) ?? null;
     this.overview = new Overview(stage, layout, this.index.groups, signal);
     this.pulses = new Pulses((id) => this.picture.edgeView(id), signal);
     this.mount();
@@ -56,7 +58,7 @@ export class Scene {
     this.picture.update(snapshot);
     this.notes.update(snapshot);
     this.overview.update(snapshot);
-    this.callouts.update(snapshot, openNode);
+    this.callouts?.update(snapshot, openNode);
     this.updateTags();
     this.pulses.show(events);
   }
@@ -67,7 +69,7 @@ export class Scene {
     setAttribute(this.stage.svg, "class", detail === "full" ? "graph" : `graph far ${detail}`);
     this.picture.look(this.stage.visible(CULL_MARGIN));
     this.overview.place();
-    this.callouts.place();
+    this.callouts?.place();
     this.updateTags();
   }
 
@@ -96,9 +98,9 @@ export class Scene {
   }
 
   private unmount(): void {
-    this.callouts.clear();
+    this.callouts?.clear();
     for (const part of [this.picture, this.notes, this.tags, this.overview]) part.element.remove();
-    this.callouts.dock.remove();
+    this.callouts?.dock.remove();
   }
 
   private updateTags(): void {

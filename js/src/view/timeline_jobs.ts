@@ -80,8 +80,7 @@ function chip(
   const element = html(
     "button",
     { type: "button", class: `job ${look}`, tabindex: -1, title, "aria-label": title },
-    sign,
-    html("span", { class: "cut" }, words),
+    html("span", { class: "who" }, sign, html("span", { class: "cut" }, words)),
     end === "" ? null : html("em", {}, end),
   );
   if (press !== null) element.addEventListener("click", press);

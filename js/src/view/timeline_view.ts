@@ -17,6 +17,8 @@ import { jobElement } from "./timeline_jobs.ts";
 
 export interface TimelineActions {
   goTo(step: number, branch: number): void;
+  back(): void;
+  on(): void;
   live(): void;
   /** A branch's name was pressed. */
   branch(branch: WireBranch, at: HTMLElement): void;
@@ -24,6 +26,9 @@ export interface TimelineActions {
 
 const HEAD_ROW = 1;
 const LANE_COLUMN = 1;
+const SIGN_PX = 28;
+const LETTER_PX = 6.6;
+const TIME_PX = 30;
 
 export class TimelineView {
   readonly element: HTMLElement;
@@ -152,6 +157,7 @@ export class TimelineView {
           }),
           job.column,
           `${job.row + 2}`,
+          job.kind === "ghost",
         ),
     };
   }
@@ -182,11 +188,9 @@ export class TimelineView {
 
   private press(event: KeyboardEvent): void {
     if (event.target !== this.grid || event.ctrlKey || event.metaKey || event.altKey || this.state === null) return;
-    const shown = this.state.looking ?? this.state.step;
-    if (event.key === "ArrowLeft") this.actions.goTo(Math.max(0, shown - 1), this.state.branch);
-    else if (event.key === "ArrowRight" && shown + 1 >= this.state.step) this.actions.live();
-    else if (event.key === "ArrowRight") this.actions.goTo(shown + 1, this.state.branch);
-    else if (event.key === "Enter") this.unfoldNext(shown);
+    if (event.key === "ArrowLeft") this.actions.back();
+    else if (event.key === "ArrowRight") this.actions.on();
+    else if (event.key === "Enter") this.unfoldNext(this.state.looking ?? this.state.step);
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -215,8 +219,8 @@ export class TimelineView {
   }
 }
 
-function place<E extends HTMLElement>(element: E, column: number, row: string): E {
-  element.style.gridColumn = `${column + 1 + LANE_COLUMN}`;
+function place<E extends HTMLElement>(element: E, column: number, row: string, toEnd = false): E {
+  element.style.gridColumn = `${column + 1 + LANE_COLUMN}${toEnd ? " / -1" : ""}`;
   element.style.gridRow = row;
   return element;
 }
@@ -253,26 +257,25 @@ function jobKey(job: Job): string {
   }
 }
 
-/** As wide as its longest name wants, less where there is little room. */
+/** As wide as its longest name and its time want; with little room the times go, then the columns scroll. */
 function columnWidths(layout: TimelineLayout, names: (id: string) => string): string {
-  const letters = layout.heads.map(() => 5);
-  for (const job of layout.jobs) letters[job.column] = Math.max(letters[job.column] ?? 0, wordsOf(job, names));
-  return (
-    letters.map((count) => `minmax(var(--job-least), ${Math.round(Math.min(168, 34 + count * 6.3))}px)`).join(" ") ||
-    "0px"
-  );
+  const letters = layout.heads.map(() => 4);
+  for (const job of layout.jobs) letters[job.column] = Math.max(letters[job.column] ?? 0, lettersOf(job, names));
+  const least = (count: number) => Math.round(Math.min(112, SIGN_PX + count * LETTER_PX));
+  const widths = letters.map((count) => `minmax(min(${least(count)}px, var(--job-most)), ${least(count) + TIME_PX}px)`);
+  return widths.join(" ") || "0px";
 }
 
-function wordsOf(job: Job, names: (id: string) => string): number {
+function lettersOf(job: Job, names: (id: string) => string): number {
   switch (job.kind) {
     case "step":
-      return names(job.step.node).length + 4;
+      return names(job.step.node).length;
     case "fold":
-      return job.fold.nodes.map(names).join(" ⇄ ").length + 4;
+      return job.fold.nodes.map(names).join(" ⇄ ").length + 3;
     case "lanes":
-      return 9;
+      return 8;
     case "ghost":
-      return job.nodes.map(names).join(", ").length + 13;
+      return 0; // runs on over the empty columns beside it
     case "live":
       return job.nodes.map(names).join(", ").length;
   }

@@ -41,8 +41,8 @@ export class Tips {
 
   private show(part: HTMLElement): void {
     this.timer = null;
-    const words = part.dataset["hint"] ?? "";
-    const key = part.dataset["hintKey"] ?? "";
+    const words = part.dataset.hint ?? "";
+    const key = part.dataset.hintKey ?? "";
     if (words === "" || !part.isConnected) return;
     this.element.replaceChildren(words, ...(key === "" ? [] : [html("kbd", {}, key)]));
     this.element.hidden = false;

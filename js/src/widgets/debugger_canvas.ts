@@ -7,7 +7,6 @@ import type { Snapshot, WireBox, WireEvent } from "../protocol/generated.ts";
 import type { DebugState } from "../protocol/generated_debugging.ts";
 import { html, setAttribute } from "../view/dom.ts";
 import { listenForGutter } from "../view/gutter.ts";
-import { Legend } from "../view/legend.ts";
 import { Marks } from "../view/marks.ts";
 import { Scene } from "../view/scene.ts";
 import { Stage } from "../view/stage.ts";
@@ -21,11 +20,11 @@ export interface CanvasActions extends Pick<KeyTarget, "open" | "back"> {
   toggleBreakpoint(node: string): void;
   menu(node: string, at: { x: number; y: number }, from: SVGElement): void;
   elapsedS(): number;
+  legend(): void;
 }
 
 export class DebuggerCanvas {
   readonly stage: Stage;
-  readonly legend = new Legend();
   private readonly empty = html("p", { class: "empty" });
   private readonly zoomBar: ZoomBar;
   private readonly keyboard: Keyboard;
@@ -44,7 +43,7 @@ export class DebuggerCanvas {
     const act = (action: Parameters<KeyTarget["act"]>[0]) => () => this.act(action);
     const zoom = { zoomIn: act("zoom_in"), zoomOut: act("zoom_out"), zoomFull: act("zoom_full") };
     this.zoomBar = new ZoomBar({ ...zoom, fit: act("fit"), follow: act("follow") }, signal);
-    this.stage.element.append(this.empty, this.zoomBar.element, this.legend.element);
+    this.stage.element.append(this.empty, this.zoomBar.element);
     this.stage.onCamera(() => {
       this.moveFrame ||= requestAnimationFrame(() => this.moved());
     });
@@ -95,10 +94,16 @@ export class DebuggerCanvas {
     if (this.drawing?.scene.shows(snapshot)) return this.drawing;
     this.drawing?.end.abort();
     const end = new AbortController();
-    const scene = new Scene(snapshot, this.stage, this.prefix, () => this.actions.elapsedS(), end.signal);
+    // What nodes stream is told by the status bar: the inspector stands where the callouts would.
+    const scene = new Scene(snapshot, this.stage, this.prefix, () => this.actions.elapsedS(), null, end.signal);
     const marks = new Marks(snapshot.layout);
     this.stage.world.append(marks.element);
-    end.signal.addEventListener("abort", () => marks.element.remove(), { once: true });
+    this.stage.world.prepend(marks.under);
+    const clear = () => {
+      marks.element.remove();
+      marks.under.remove();
+    };
+    end.signal.addEventListener("abort", clear, { once: true });
     this.drawing = { scene, marks, end };
     this.keyboard.attach(scene);
     this.stage.setContent({ w: snapshot.layout.width, h: snapshot.layout.height });
@@ -189,7 +194,7 @@ export class DebuggerCanvas {
       case "fit":
         return this.stage.fit();
       case "legend":
-        return this.legend.toggle();
+        return this.actions.legend();
       case "follow":
         this.follows = !this.follows;
         return this.moved();

@@ -93,7 +93,7 @@ export class DebuggerView {
     this.timeline = new TimelineView(
       {
         goTo: (step, branch) => this.commands.goTo(step, branch),
-        live: () => this.commands.live(),
+        ...moves,
         branch: (branch, at) => this.branchMenu(branch, at),
       },
       signal,
@@ -132,6 +132,7 @@ export class DebuggerView {
       choose: (node: string) => this.commands.choose(node),
       toggleBreakpoint: (node: string) => this.commands.toggleBreakpoint(node),
       menu: (node: string, at: { x: number; y: number }, from: SVGElement) => this.nodeMenu(node, at, from),
+      legend: () => this.help.toggle(),
       elapsedS: () => this.session.debug.picture?.run.elapsed_s ?? this.session.graph.elapsedS(),
     };
     const bounded = (wanted: number) =>
@@ -360,9 +361,9 @@ export class DebuggerView {
     this.opened?.update((this.session.debug.picture ?? view.snapshot).nodes[this.opened.node.id]);
   }
 
-  /** One step out: menu, help, legend, what covers the inspector, then the view itself. */
+  /** One step out: menu, help, what covers the inspector, then the view itself. */
   private back(): boolean {
-    if (this.menu.close() || this.help.close() || this.canvas.legend.close()) return true;
+    if (this.menu.close() || this.help.close()) return true;
     if (this.inspector.isCovered) {
       const node = this.opened?.node.id;
       this.cover(null);

@@ -2,9 +2,11 @@
 
 import type { Session } from "../bridge/session.ts";
 import { nodeOfInterest } from "../core/follow.ts";
+import type { GraphIndex } from "../core/index_graph.ts";
 import { narrate } from "../core/narrate.ts";
 import { CARD_WIDTH } from "../panels/side.ts";
-import type { Snapshot, WireEvent } from "../protocol/generated.ts";
+import type { Snapshot, WireEvent, WireLayout } from "../protocol/generated.ts";
+import { Callouts } from "../view/callouts.ts";
 import { html, setAttribute, setText } from "../view/dom.ts";
 import { Header } from "../view/header.ts";
 import { Legend } from "../view/legend.ts";
@@ -132,8 +134,9 @@ export class GraphView {
     this.scene?.end.abort();
     this.cards.forget();
     const end = new AbortController();
-    const drawing = new Scene(snapshot, this.stage, this.prefix, () => this.session.elapsedS(), end.signal);
-    this.stage.element.after(drawing.callouts.dock);
+    const callouts = (...of: [GraphIndex, WireLayout]) => new Callouts(this.stage, ...of);
+    const drawing = new Scene(snapshot, this.stage, this.prefix, () => this.session.elapsedS(), callouts, end.signal);
+    if (drawing.callouts !== null) this.stage.element.after(drawing.callouts.dock);
     this.scene = { drawing, end };
     this.keyboard.attach(drawing);
     this.stage.setContent({ w: snapshot.layout.width, h: snapshot.layout.height });
