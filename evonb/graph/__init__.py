@@ -9,7 +9,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from evonb.graph.builder import GraphBuilder
-from evonb.graph.calling import RetryPolicy
 from evonb.graph.component import BaseComponent
 from evonb.graph.edges import ConditionEdgeSpec, EdgeSpec, EdgeSpecBase, Send, cast_edge
 from evonb.graph.engine import GraphEngine
@@ -38,6 +37,7 @@ from evonb.graph.streaming import (
 if TYPE_CHECKING:
     from evonb.graph.debugger import GraphEngineDebugger
     from evonb.graph.dsl import END, START, edge, node, router
+    from evonb.graph.retry import RetryPolicy
     from evonb.graph.runtime_task import RunTimeTask
     from evonb.graph.state_schema import generate_state_schema
 
@@ -84,6 +84,7 @@ __all__ = [
 _ON_FIRST_USE = {
     **dict.fromkeys(("END", "START", "edge", "node", "router"), "evonb.graph.dsl"),
     "GraphEngineDebugger": "evonb.graph.debugger",
+    "RetryPolicy": "evonb.graph.retry",
     "RunTimeTask": "evonb.graph.runtime_task",
     "generate_state_schema": "evonb.graph.state_schema",
 }

@@ -11,7 +11,6 @@ import types
 import typing
 import weakref
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, is_typeddict
 
 from pydantic import BaseModel
@@ -24,16 +23,27 @@ __all__ = ["Declared", "declared_keys", "is_schema", "strategy_name", "unwrap"]
 _MODIFIERS = tuple(getattr(typing, name) for name in ("Required", "NotRequired", "ReadOnly") if hasattr(typing, name))
 
 
-@dataclass(slots=True)
 class Declared:
     """One key as the user declared it."""
 
-    name: str
-    annotation: Any
-    metadata: tuple[Any, ...] = ()
-    optional: bool = False
-    info: FieldInfo | None = None
-    aliases: tuple[str, ...] = field(default=())
+    __slots__ = ("aliases", "annotation", "info", "metadata", "name", "optional")
+
+    def __init__(
+        self,
+        name: str,
+        annotation: Any,
+        metadata: tuple[Any, ...] = (),
+        *,
+        optional: bool = False,
+        info: FieldInfo | None = None,
+        aliases: tuple[str, ...] = (),
+    ) -> None:
+        self.name = name
+        self.annotation = annotation
+        self.metadata = metadata
+        self.optional = optional
+        self.info = info
+        self.aliases = aliases
 
 
 def is_schema(schema: Any) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
@@ -16,6 +15,7 @@ from evonb.graph.component import BaseComponent
 from evonb.graph.edges import ConditionEdgeSpec, EdgeSpec, EdgeSpecBase
 from evonb.graph.engine import GraphEngine
 from evonb.graph.failure import GraphWarning
+from evonb.graph.near import near_names
 from evonb.graph.nodes import GraphNodeSpec, callable_to_node
 from evonb.graph.plan import END, START, in_order
 from evonb.graph.schema import compile_schema
@@ -354,7 +354,7 @@ class GraphBuilder(BaseComponent):
     def _known(self, name: Any) -> str:
         if isinstance(name, str) and name in self._nodes:
             return name
-        near = difflib.get_close_matches(str(name), self._nodes, n=1)
+        near = near_names(name, self._nodes, n=1)
         raise GraphError(
             f"There is no node called {name!r}",
             where=f"graph {self.name!r}",

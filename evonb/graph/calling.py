@@ -6,14 +6,15 @@ import asyncio
 import inspect
 from collections.abc import Awaitable, Callable
 from contextvars import copy_context
-from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evonb.graph.plan import NodePlan
-from evonb.graph.threads import in_thread
 from evonb.logger import get_logger
 
-__all__ = ["RetryPolicy", "TookTooLong", "as_policy", "call_node"]
+if TYPE_CHECKING:
+    from evonb.graph.retry import RetryPolicy
+
+__all__ = ["TookTooLong", "call_node"]
 
 _log = get_logger(__name__)
 _GRACE_S = 1.0
@@ -21,28 +22,6 @@ _GRACE_S = 1.0
 
 class TookTooLong(Exception):
     """A node execution met its time limit."""
-
-
-@dataclass(frozen=True, slots=True)
-class RetryPolicy:
-    """When and how often a failed node is tried again, each time with a fresh copy of its state.
-
-    Attributes:
-        attempts: How many executions there may be in all.
-        delay_s: Seconds before the second one.
-        backoff: What the delay is multiplied with each further time.
-        on: Exceptions that are worth another try.
-    """
-
-    attempts: int = 3
-    delay_s: float = 0.0
-    backoff: float = 2.0
-    on: type[BaseException] | tuple[type[BaseException], ...] = Exception
-
-
-def as_policy(retry: RetryPolicy | int | None) -> RetryPolicy | None:
-    """The policy that a `retry` argument means; a number is the number of executions."""
-    return RetryPolicy(attempts=retry) if isinstance(retry, int) else retry
 
 
 async def call_node(node: NodePlan, make_state: Callable[[], Any], *, threaded: bool) -> Any:
@@ -56,14 +35,17 @@ async def call_node(node: NodePlan, make_state: Callable[[], Any], *, threaded: 
     Raises:
         TookTooLong: The time limit was met.
     """
+    if node.retry is None:
+        return await _once(node, make_state(), threaded=threaded)
+    from evonb.graph.retry import as_policy  # many graphs never retry
+
     policy = as_policy(node.retry)
-    attempts = policy.attempts if policy else 1
-    delay_s = policy.delay_s if policy else 0.0
-    for attempt in range(1, attempts + 1):
+    delay_s = policy.delay_s
+    for attempt in range(1, policy.attempts + 1):
         try:
             return await _once(node, make_state(), threaded=threaded)
         except Exception as error:
-            if policy is None or attempt == attempts or not _worth_it(policy, error):
+            if attempt == policy.attempts or not _worth_it(policy, error):
                 raise
             await asyncio.sleep(delay_s)
             delay_s *= policy.backoff
@@ -82,6 +64,8 @@ async def _once(node: NodePlan, state: Any, *, threaded: bool) -> Any:
         return await _limited(node.call(state), node.timeout)
     answer: Any
     if threaded:
+        from evonb.graph.threads import in_thread  # many runs never need a thread
+
         answer = await _limited(in_thread(_with_context(node.call, state)), node.timeout)
     else:
         answer = node.call(state)

@@ -7,12 +7,12 @@ benefit of the doubt.
 from __future__ import annotations
 
 import ast
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal
 
 from evonb.graph.covering import can_cover
 from evonb.graph.edges import ConditionEdgeSpec, EdgeSpecBase
+from evonb.graph.near import near_names
 from evonb.graph.nodes import GraphNodeSpec
 from evonb.graph.plan import END, START, in_order
 from evonb.graph.schema import CompiledSchema
@@ -238,7 +238,7 @@ def _undeclared(edges: Sequence[EdgeSpecBase]) -> Iterable[Finding]:
         for answer in answers_of(edge.router):
             for name in _constants(answer):
                 if name not in known:
-                    near = difflib.get_close_matches(name, known, n=1)
+                    near = near_names(name, known, n=1)
                     what = f"The router of node {edge.source!r} answers {name!r}, which isn't declared"
                     fix = f"answer {near[0]!r}, or declare {name!r}" if near else f"add {name!r} to its targets"
                     yield _finding("undeclared_target", "warning", [edge.source], what, f"node {edge.source!r}", fix)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evonb.errors import EvonbError, GraphError
+from evonb.graph.near import near_names
 from evonb.graph.state import StateFilterLike
 from evonb.typing import DEFAULT_EDGE_GROUP, SpecialNode
 
@@ -120,7 +120,7 @@ class Collection:
                 wanted.append((target.name, "a chain"))
         for name, where in dict.fromkeys(wanted):
             if name not in known and name != _END:
-                near = difflib.get_close_matches(name, [*known, _END], n=1)
+                near = near_names(name, [*known, _END], n=1)
                 hint = f"Did you mean {near[0]!r}?" if near else f"Define it: @node def {name}(state): ..."
                 faults.append(f"{where.capitalize()} names {name!r}, which is no node. {hint}")
 

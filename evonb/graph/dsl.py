@@ -10,7 +10,6 @@ Python's own TypeError, since lists can't be taught: write `[a, b] >> c` and `[a
 
 from __future__ import annotations
 
-import difflib
 import functools
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -18,6 +17,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from evonb.errors import GraphError
 from evonb.graph.collection import Collection, EdgeOptions, Ref
+from evonb.graph.near import near_names
 from evonb.graph.state import StateFilterLike
 from evonb.typing import DEFAULT_EDGE_GROUP, SpecialNode
 
@@ -190,7 +190,7 @@ def edge(*, group: str = DEFAULT_EDGE_GROUP, filter: StateFilterLike | None = No
 def _check_options(word: str, given: Mapping[str, Any], known: tuple[str, ...]) -> None:
     for name in given:
         if name not in known:
-            near = difflib.get_close_matches(name, known, n=1)
+            near = near_names(name, known, n=1)
             raise GraphError(
                 f"{word} has no option {name!r}", fix=f"did you mean {near[0]!r}?" if near else f"use one of {known}"
             )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import itertools
 from abc import ABC, abstractmethod
@@ -13,6 +12,7 @@ from pydantic import Field, PrivateAttr, SkipValidation, field_validator, model_
 
 from evonb.errors import GraphError, RouterError
 from evonb.graph.component import BaseComponent
+from evonb.graph.near import near_names
 from evonb.graph.state import StateFilterLike
 from evonb.typing import DEFAULT_EDGE_GROUP
 
@@ -178,7 +178,7 @@ class ConditionEdgeSpec(EdgeSpecBase):
             name = self.routes[name]
         if isinstance(name, str) and name in self.possible_targets:
             return name
-        near = difflib.get_close_matches(str(name), self.possible_targets, n=1)
+        near = near_names(name, self.possible_targets, n=1)
         known = ", ".join(map(repr, self.possible_targets))
         raise RouterError(
             f"The router answered {name!r}, which isn't one of its targets: {known}",

@@ -6,7 +6,6 @@ where a mistake is a common one it says what to do.
 
 from __future__ import annotations
 
-import difflib
 import linecache
 import os
 import re
@@ -17,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from evonb._optional import loaded
 from evonb.errors import EvonbError, NodeError, NodeTimeout
+from evonb.graph.near import near_names
 
 if TYPE_CHECKING:
     from evonb.graph.events import ErrorInfo
@@ -104,7 +104,7 @@ def _what(error: BaseException, keys: tuple[str, ...]) -> str:
     if isinstance(error, EvonbError):
         return error.what
     if (key := _missing_key(error, keys)) is not None:
-        near = difflib.get_close_matches(key, keys, n=1)
+        near = near_names(key, keys, n=1)
         return f"The state has no key {key!r}; it has " + (repr(near[0]) if near else ", ".join(map(repr, keys)))
     return _first_line(error)
 
@@ -138,7 +138,7 @@ def _fix(error: BaseException, keys: tuple[str, ...]) -> str:
     if isinstance(error, EvonbError):
         return error.fix
     if (key := _missing_key(error, keys)) is not None:
-        near = difflib.get_close_matches(key, keys, n=1)
+        near = near_names(key, keys, n=1)
         return f"write {near[0]!r}" if near else f"declare {key!r} in the schema, or use state.get({key!r})"
     text = _text_of(error)
     if type(error).__name__ == "ProgrammingError" and "same thread" in text:

@@ -6,7 +6,6 @@ known to change nothing.
 
 from __future__ import annotations
 
-import difflib
 import inspect
 from collections.abc import Mapping
 from typing import Any, get_args, get_origin, is_typeddict
@@ -15,6 +14,7 @@ from evonb.errors import StateError
 from evonb.graph.annotations import Declared, declared_keys, strategy_name, unwrap
 from evonb.graph.isolate import is_atom, take, wrap
 from evonb.graph.message_log import MessageLog, append_log, clean_messages
+from evonb.graph.near import near_names
 from evonb.graph.strategies import BUILT_IN, StateUpdater, Strategy, UnknownStrategy
 from evonb.graph.validation import Check, blank_value, constraints, exact_types, has_strategies, make_check
 from evonb.typing import MISSING
@@ -257,7 +257,7 @@ def strategy_failed(strategy: str, key: str, error: Exception) -> StateError:
 def unknown_key(key: str, known: Any) -> StateError:
     """The error (or, as text, the warning) for a key that the schema doesn't declare."""
     names = list(known)
-    near = difflib.get_close_matches(str(key), names, n=1)
+    near = near_names(key, names, n=1)
     has = f"it has {near[0]!r}" if near else f"it has {', '.join(map(repr, names)) or 'no keys'}"
     return StateError(
         f"The state has no key {key!r}; {has}",

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from evonb.errors import EvonbError, GraphError
-from evonb.graph.calling import RetryPolicy
 from evonb.graph.edges import EdgeSpecBase, cast_edge
 from evonb.graph.nodes import GraphNodeSpec, NodeBase, callable_to_node
 from evonb.graph.plan import START, in_order
+from evonb.graph.retry import RetryPolicy
 from evonb.graph.saved_schema import load_schema, save_schema
 from evonb.graph.saving import Loader, Saver, Untrusted
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import keyword
 from typing import Annotated, Any
 
 from pydantic import BaseModel, create_model
 
 from evonb.errors import StateError
+from evonb.graph.near import near_names
 from evonb.graph.strategies import StateUpdater
 from evonb.typing import StateMessage
 
@@ -53,7 +53,7 @@ def _check_name(name: Any, taken: dict[str, Any]) -> None:
 def _type_of(name: str, kind: Any) -> type:
     found = _TYPES.get(kind) if isinstance(kind, str) else kind if kind in _TYPES.values() else None
     if found is None:
-        near = difflib.get_close_matches(str(kind), _TYPES, n=1)
+        near = near_names(kind, _TYPES, n=1)
         raise StateError(
             f"The type of state variable {name!r} is {kind!r}, expected one of {', '.join(_TYPES)}",
             fix=f"did you mean {near[0]}?" if near else "",

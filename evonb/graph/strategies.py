@@ -7,11 +7,11 @@ idempotent one forgives a delta that comes twice.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar, TypeVar
 
 from evonb.errors import StateError
+from evonb.graph.near import near_names
 from evonb.typing import MISSING, StateMessage, cast_state_message
 
 __all__ = ["StateUpdater", "Strategy", "UnknownStrategy"]
@@ -77,7 +77,7 @@ class StateUpdater:
         try:
             return cls._strategies[name]
         except KeyError:
-            near = difflib.get_close_matches(str(name), cls._strategies, n=1)
+            near = near_names(name, cls._strategies, n=1)
             raise UnknownStrategy(
                 f"No update strategy is called {name!r}",
                 fix=f"did you mean {near[0]!r}?"

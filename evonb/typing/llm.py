@@ -1,12 +1,13 @@
-"""What model clients answer with: usage, function calls, stream chunks and whole responses."""
+"""What model clients answer with: stream chunks, whole responses, usage. The calls in them are defined in `calls`."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 from pydantic import Field
 
 from evonb.typing.base import Model
+from evonb.typing.calls import ChatUsage, Function, ToolCall
 
 __all__ = [
     "ChatStreamChunk",
@@ -20,22 +21,6 @@ __all__ = [
     "Reranking",
     "ToolCall",
 ]
-
-
-class ChatUsage(Model):
-    """What one chat request cost; a client leaves out what its server doesn't report.
-
-    Attributes:
-        completion_tokens: Tokens that the model wrote.
-        prompt_tokens: Tokens that it read.
-        total_tokens: Both together.
-        generation_time: Seconds from request to the last token.
-    """
-
-    completion_tokens: int | None = None
-    prompt_tokens: int | None = None
-    total_tokens: int | None = None
-    generation_time: float | None = None
 
 
 class EmbedUsage(Model):
@@ -60,26 +45,6 @@ class RerankUsage(Model):
 
 Reranking = RerankUsage
 """The documented name of `RerankUsage`."""
-
-
-class Function(Model):
-    """The function that a model wants called.
-
-    Attributes:
-        arguments: JSON text exactly as the model wrote it, so possibly broken.
-        name: The function's name.
-    """
-
-    arguments: str
-    name: str
-
-
-class ToolCall(Model):
-    """One call that a model asks for; a `ToolMessage` answers it by `id`."""
-
-    id: str
-    function: Function
-    type: Literal["function"] = "function"
 
 
 class ChatStreamChunk(Model):

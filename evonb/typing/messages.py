@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 from typing import Any, Literal, TypeAlias, Union
 from uuid import uuid4
@@ -11,7 +10,7 @@ from pydantic import ValidationError
 
 from evonb.errors import StateError
 from evonb.typing.base import Model
-from evonb.typing.llm import ChatUsage, ToolCall
+from evonb.typing.calls import ChatUsage, ToolCall
 
 __all__ = [
     "AssistantMessage",
@@ -121,7 +120,9 @@ def _from_mapping(raw: Any) -> StateBaseMessage:
 
 def _unknown_role(raw: Mapping[str, Any]) -> StateError:
     role = raw.get("role")
-    near = difflib.get_close_matches(role, _BY_ROLE, n=1) if isinstance(role, str) else []
+    from difflib import get_close_matches  # only this error needs it, importing evonb doesn't
+
+    near = get_close_matches(role, _BY_ROLE, n=1) if isinstance(role, str) else []
     known = ", ".join(repr(name) for name in _BY_ROLE)
     found = f"unknown role {role!r}" if "role" in raw else "no role"
     return StateError(
