@@ -79,12 +79,29 @@ class GraphEngineDebugger(Running, Looking, Changing, Breaking, Storing, GraphEn
             await session.begin(inputs, bus)
             return await self._on(session)
 
+    def take_listeners(self, former: GraphEngine) -> None:
+        """As for any engine; and its sessions tell them."""
+        super().take_listeners(former)
+        self._session.hub = former._hub
+
     def reset(self) -> None:
         """Forget the session and all breakpoints and pins. Stored runs stay."""
         with self._command("reset") as session:
             session.clear()
             session.breakpoints.clear()
             session.pins.clear()
+
+    @classmethod
+    def of(cls, graph: Any, db_file_path: str = "./.storage.db", db_name: str = "evofabric") -> GraphEngineDebugger:
+        """A debugger of a builder's graph or of a built engine, with its limits.
+
+        Args:
+            db_file_path, db_name: Where its sessions are kept.
+
+        Raises:
+            GraphError: `graph` is no graph.
+        """
+        return cls._of(graph, db_file_path, db_name)
 
     @classmethod
     def open(cls, path: str | Path, run_id: str, *, graph: Any, name: str | None = None) -> GraphEngineDebugger:

@@ -140,6 +140,10 @@ class GraphEngine(BaseComponent):
         """
         return self._hub.attach(listener, live=live)
 
+    def take_listeners(self, former: GraphEngine) -> None:
+        """Have the listeners of an engine that this one takes the place of; they can still leave. Before any run."""
+        self._hub = former._hub
+
     async def _run(self, bus: Bus, inputs: Mapping[str, Any]) -> Any:
         run = Run(self._plan, bus, self.max_turn)
         try:

@@ -15,11 +15,12 @@ from typing import Any
 import evonb.graph as graph_package
 from evonb.errors import MagicError
 from evonb.graph import GraphEngine, GraphWarning, dsl
+from evonb.graph.debugger import GraphEngineDebugger
+from evonb.magics.edit_and_continue import replaced, stand_breaks
 from evonb.magics.options import Options, near, parse_options
 from evonb.magics.schema import classes_in, find_schema
 from evonb.magics.session import Entry, OpenCell, Session, current
 from evonb.widgets.display import show
-from evonb.widgets.feed import move_feed
 
 __all__ = ["abandon", "begin", "end", "forget_names"]
 
@@ -107,14 +108,14 @@ def _short_warnings() -> Iterator[None]:
 
 def _bind(session: Session, options: Options, engine: GraphEngine) -> None:
     former = session.namespace.get(options.name)
-    session.entries[options.name] = Entry(engine, options, session.raw_cell)
-    session.namespace[options.name] = engine
-    if isinstance(former, GraphEngine) and former.name == engine.name:
-        # Whoever listens to the graph listens to what replaces it, and can still leave.
-        engine._hub = former._hub
-        move_feed(former, engine)
+    same = isinstance(former, GraphEngine) and former.name == engine.name
+    bound = replaced(former, engine) if same and isinstance(former, GraphEngine) else engine
+    if isinstance(bound, GraphEngineDebugger):
+        stand_breaks(bound, options.breaks)
+    session.entries[options.name] = Entry(bound, options, session.raw_cell)
+    session.namespace[options.name] = bound
     if options.show:
-        show(engine)
+        show(bound)
 
 
 def _check_breaks(engine: GraphEngine, options: Options) -> None:

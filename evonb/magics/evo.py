@@ -1,27 +1,28 @@
-"""`%evo`: list, show and run the graphs of a notebook. Each command is an awaitable line of Python underneath."""
+"""`%evo`: list, show, run and debug the graphs of a notebook. Each command is an awaitable line of Python below."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NoReturn
 
 from evonb.errors import MagicError
-from evonb.magics.listing import GraphList, rows_of
+from evonb.magics import debugging, looking
+from evonb.magics.evo_inputs import name_of, read_inputs
+from evonb.magics.listing import Table, graph_table
 from evonb.magics.options import near
 from evonb.magics.session import Session, current
 from evonb.widgets.display import show, show_once
 
 __all__ = ["COMMANDS", "refuse_in_function", "run_command", "run_line"]
 
-USAGE = "%evo list | show NAME | run NAME [inputs]"
+USAGE = "%evo list | show NAME | run NAME [inputs] | debug NAME [inputs] | break NODE | step | back | resume | state"
 
 
 async def run_command(line: str) -> Any:
     """Carry out what stands behind `%evo`.
 
     Returns:
-        `list`: the graphs; `run`: the final state; `show`: nothing.
+        `list`: the graphs; `run`: the final state; `show`: nothing; the others: what they have to tell.
 
     Raises:
         MagicError: The command, the graph or the inputs aren't understood.
@@ -36,16 +37,18 @@ async def run_command(line: str) -> Any:
 
 
 def run_line(line: str) -> Any:
-    """`%evo` where it can't be awaited, as inside `%time`: everything but `run`."""
-    if line.split(maxsplit=1)[:1] == ["run"]:
-        raise MagicError(
-            "%evo run must stand on a line of its own", where=f"%evo {line}", fix="or write: await NAME.run({...})"
-        )
+    """`%evo` where it can't be awaited, as inside `%time`: everything that doesn't wait for a node."""
+    word = line.split(maxsplit=1)[0] if line.strip() else ""
+    work = run_command(line) if word not in _RUNS else None
     try:
-        run_command(line).send(None)
+        if work is not None:
+            work.send(None)
+            work.close()
     except StopIteration as finished:
         return finished.value
-    raise AssertionError("only `run` waits")
+    raise MagicError(
+        f"%evo {word} must stand on a line of its own", where=f"%evo {line}", fix="or write: await NAME.run({...})"
+    )
 
 
 def refuse_in_function(line: str, number: int) -> NoReturn:
@@ -57,46 +60,29 @@ def refuse_in_function(line: str, number: int) -> NoReturn:
     )
 
 
-async def _list(session: Session, rest: str) -> GraphList:
+async def _list(session: Session, rest: str) -> Table:
     if rest:
         raise MagicError("%evo list takes nothing", where=f"%evo list {rest}", fix="write: %evo list")
-    return GraphList(rows_of(session.graphs()))
+    return graph_table(session.graphs())
 
 
 async def _show(session: Session, rest: str) -> None:
-    show(session.graph(_name(rest, "show")))
+    show(session.graph(name_of(rest, "show")))
 
 
 async def _run(session: Session, rest: str) -> Any:
     name, _, text = rest.partition(" ")
-    graph = session.graph(_name(name, "run"))
-    inputs = _inputs(session, text.strip())
+    graph = session.graph(name_of(name, "run"))
+    inputs = read_inputs(session, text.strip(), "run")
     show_once(graph)
     return await graph.run(inputs)
 
 
-COMMANDS: Mapping[str, Callable[[Session, str], Awaitable[Any]]] = {"list": _list, "show": _show, "run": _run}
-
-
-def _name(name: str, command: str) -> str:
-    if not name:
-        raise MagicError(f"%evo {command} wants a graph", where=f"%evo {command}", fix=f"write: %evo {command} NAME")
-    return name
-
-
-def _inputs(session: Session, text: str) -> Any:
-    """JSON, or a Python expression over the notebook's names: what the user typed, evaluated where they typed it."""
-    if not text:
-        return {}
-    try:
-        return json.loads(text)
-    except ValueError:
-        pass
-    try:
-        return eval(text, session.namespace)
-    except Exception as error:
-        raise MagicError(
-            f"The inputs can't be read: {type(error).__name__}: {error}",
-            where=f"%evo run: {text[:80]}",
-            fix='write JSON or Python, as in: %evo run NAME {"topic": "billing"}',
-        ) from error
+COMMANDS: Mapping[str, Callable[[Session, str], Awaitable[Any]]] = {
+    "list": _list,
+    "show": _show,
+    "run": _run,
+    **debugging.COMMANDS,
+    **looking.COMMANDS,
+}
+_RUNS = frozenset({"run", "debug", "step", "resume", "to", "fork"})

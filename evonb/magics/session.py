@@ -45,10 +45,20 @@ class OpenCell:
 
 @dataclass(slots=True)
 class Session:
+    """The magics' memory of a shell.
+
+    Attributes:
+        entries: The graphs that cells made, by variable.
+        open: The cell that runs.
+        raw_cell: Its text.
+        debugging: The variable of the graph that `%evo debug` was given last.
+    """
+
     shell: Any
     entries: dict[str, Entry] = field(default_factory=dict)
     open: OpenCell | None = None
     raw_cell: str = ""
+    debugging: str | None = None
 
     @property
     def namespace(self) -> dict[str, Any]:

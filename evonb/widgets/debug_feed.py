@@ -24,7 +24,7 @@ from evonb.widgets.feed import Feed, feed_of
 from evonb.widgets.node_output import Stream, listen_to_output
 from evonb.widgets.pace import Pace
 
-__all__ = ["DebugFeed", "debug_feed_of", "move_debug_feed"]
+__all__ = ["DebugFeed", "debug_feed_of", "look_back", "move_debug_feed"]
 
 PERIOD_S = 0.2
 MAX_WATCHES = 20
@@ -49,7 +49,7 @@ class DebugFeed:
         self.log = SessionLog()
         self._receivers: list[Callable[[DebugMessage], None]] = []
         self._leave: list[Callable[[], None]] = []
-        self._stop_listening: Callable[[], None] = lambda: None
+        self._stop_listening: Callable[[], None] | None = None
         self._pace = Pace(self.flush, PERIOD_S, clock)
         self._log_lines = 0
         self._rebase = self._was_past = False
@@ -138,6 +138,8 @@ class DebugFeed:
         session, debugger = self._session, self.debugger
         self._take_log_points()
         state = make_state(session)
+        if state["status"] not in ("running", "pausing"):
+            self._leave_output()
         if not state["reason"] and state["status"] in ("running", "pausing") and self._cell_runs():
             state["reason"] = CELL_HOLDS_BUTTONS
         self._keep_picture(state)
@@ -183,8 +185,10 @@ class DebugFeed:
             return
         match event:
             case ev.RunStarted(path=()):
-                self._begin(event.run_id)
+                self._begin()
                 return  # it has no steps yet; the debugger says when there is something to see
+            case ev.NodeStarted():
+                self._listen(event.run_id)
             case ev.NodeFinished(path=()):
                 self.log.ended(event.node, event.task_id)
             case ev.NodeFailed(path=()):
@@ -194,13 +198,22 @@ class DebugFeed:
                 self._rebase = True
         self._changed()
 
-    def _begin(self, run_id: ev.RunId) -> None:
-        self._stop_listening()
+    def _begin(self) -> None:
+        self._leave_output()  # of the run before
         self.log.clear()
         self._session.came_with.clear()
         self._session.reason = ""
         self._log_lines = self._last_step = 0
-        self._stop_listening = listen_to_output(run_id, self._receive_output)
+
+    def _listen(self, run_id: ev.RunId) -> None:
+        """Only while something runs does anything stand before the standard streams."""
+        if self._stop_listening is None:
+            self._stop_listening = listen_to_output(run_id, self._receive_output)
+
+    def _leave_output(self) -> None:
+        if self._stop_listening is not None:
+            self._stop_listening()
+            self._stop_listening = None
 
     def _receive_output(self, node: str, stream: Stream, text: str) -> bool:
         self.log.write(node, stream, text)
@@ -209,7 +222,7 @@ class DebugFeed:
         return self.is_watched
 
     def _detach(self) -> None:
-        self._stop_listening()
+        self._leave_output()
         for leave in self._leave:
             leave()
         self._leave = []
@@ -226,6 +239,12 @@ def debug_feed_of(debugger: GraphEngineDebugger) -> DebugFeed:
         feed = DebugFeed(debugger)
         _feeds[id(debugger)] = feed
     return feed
+
+
+def look_back(debugger: GraphEngineDebugger) -> None:
+    """As `DebugFeed.look_back`, if the debugger has panels."""
+    if (feed := _feeds.get(id(debugger))) is not None:
+        feed.look_back()
 
 
 def move_debug_feed(old: GraphEngineDebugger, new: GraphEngineDebugger) -> None:

@@ -12,11 +12,13 @@ from typing import Any, Protocol
 from evonb._optional import loaded, require
 from evonb.errors import EvonbError
 from evonb.export.still import still_text
+from evonb.graph.debugger import GraphEngineDebugger
+from evonb.widgets.debugger_view import DebuggerView
 from evonb.widgets.feed import Feed, Source, feed_of
 from evonb.widgets.graph_view import GraphView
 from evonb.widgets.still import HIDING_RULES, Still
 
-__all__ = ["close_all", "close_cell", "enter_cell", "show", "show_builder", "show_once"]
+__all__ = ["close_all", "close_cell", "enter_cell", "has_kernel", "show", "show_builder", "show_once"]
 
 MAX_LIVE = 12
 """Live views of one graph: where the host doesn't say which cell runs again, the oldest ends."""
@@ -55,13 +57,13 @@ _shelf = _Shelf()
 
 
 def show(graph: Source) -> None:
-    """Show the graph below the running cell: live in a notebook, as text in a terminal."""
-    if not _has_kernel():
+    """Show the graph below the running cell: live in a notebook, as text in a terminal. A debugger shows its panel."""
+    if not has_kernel():
         print(still_text(feed_of(graph).snapshot()))
         return
     display = require("IPython.display", "to show a graph in a notebook")
     feed = feed_of(graph)
-    view = GraphView(graph)
+    view = DebuggerView(graph) if isinstance(graph, GraphEngineDebugger) else GraphView(graph)
     display.publish_display_data(_view_bundle(view))
     display.publish_display_data({"text/html": HIDING_RULES, "text/plain": ""})
     _shelf.items.append(_Shown(_shelf.cell, feed, view, Still(feed)))
@@ -84,7 +86,7 @@ def show_builder(builder: Builder) -> None:
 def show_once(graph: Source) -> None:
     """Show the graph live, unless a live view of it is displayed already or can't be."""
     feed = feed_of(graph)
-    if _has_kernel() and not any(item.feed is feed for item in _shelf.items):
+    if has_kernel() and not any(item.feed is feed for item in _shelf.items):
         show(graph)
 
 
@@ -123,7 +125,8 @@ def _view_bundle(view: GraphView) -> dict[str, Any]:
     return {"application/vnd.jupyter.widget-view+json": reference, "text/plain": ""}
 
 
-def _has_kernel() -> bool:
+def has_kernel() -> bool:
+    """Whether this is a notebook's kernel; else a terminal or a script."""
     ipython = loaded("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return getattr(shell, "kernel", None) is not None

@@ -101,8 +101,8 @@ def test_where_it_can_not_be_awaited_only_run_is_refused(notebook: Notebook) -> 
 
 def test_completion_offers_commands_graphs_and_options(notebook: Notebook) -> None:
     notebook.ok(SUPPORT)
-    assert suggestions("%evo ") == ["list", "show", "run"]
-    assert suggestions("%evo s") == ["show"]
+    assert suggestions("%evo ")[:4] == ["list", "show", "run", "debug"]
+    assert suggestions("%evo sh") == ["show"]
     assert suggestions("%evo run su") == ["support"]
     assert suggestions("%%evograph g --m") == ["--max-turn", "--mode"]
     assert suggestions("x = su") == []

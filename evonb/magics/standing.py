@@ -1,0 +1,99 @@
+"""Where a session stands, in a few lines: the answer of every `%evo` command that moves it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evonb.graph.debugger import GraphEngineDebugger
+from evonb.graph.debugging.line import Step
+from evonb.graph.debugging.views import WaitingTask
+
+__all__ = ["Answer", "Standing", "standing_of"]
+
+
+class Answer(str):
+    """A sentence that shows without quotes."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        return str(self)
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Prints as what it says.
+
+    Attributes:
+        status: The session's status.
+        step: The number of the step that is shown.
+        lines: The words.
+    """
+
+    status: str
+    step: int
+    lines: tuple[str, ...]
+
+    def __repr__(self) -> str:
+        return "\n".join(self.lines)
+
+
+def standing_of(debugger: GraphEngineDebugger) -> Standing:
+    """Where the session stands now."""
+    status = debugger.status
+    if debugger.run_id is None:
+        return Standing(status, 0, ("No session yet: %evo debug NAME {inputs}",))
+    line, looking = debugger.history(), debugger.looking_at
+    at = looking if looking is not None else (line[-1].number if line else 0)
+    step = next((each for each in line if each.number == at), None)
+    lines = [_headline(debugger, status, line, at, looking), *_last(step)]
+    if status not in ("running", "pausing") or looking is not None:
+        lines += _waits(debugger.waiting())
+    return Standing(status, at, tuple(lines))
+
+
+def _headline(debugger: GraphEngineDebugger, status: str, line: Sequence[Step], at: int, looking: int | None) -> str:
+    branches = debugger.branches()
+    branch = next((each for each in branches if line and each.id == line[-1].branch), branches[0])
+    where = f" on {branch.name}" if len(branches) > 1 else ""
+    if looking is not None:
+        last = line[-1].number if line else 0
+        return (
+            f"Looking at step {at} of {last}{where}; nothing runs. %evo fork goes on from here, %evo live leads back."
+        )
+    words = {
+        "running": "Running; %evo pause stops before the next node.",
+        "pausing": "Pausing: the running node is waited for.",
+        "paused": f"Paused after step {at}{where}." if at else f"Paused at the start{where}.",
+        "failed": f"Failed at step {at}{where}: mend it and %evo step runs the node again.",
+        "finished": f"Finished after step {at}{where}.",
+    }
+    return words.get(status, status)
+
+
+def _last(step: Step | None) -> list[str]:
+    if step is None:
+        return []
+    wrote = f", wrote {', '.join(step.wrote)}" if step.wrote else ""
+    visit = f" (visit {step.visit})" if step.visit > 1 else ""
+    error = f": {step.error.kind}: {step.error.what}" if step.error is not None else ""
+    return [f"  step {step.number}: {step.node}{visit} {step.status}{wrote}{error}"]
+
+
+def _waits(waiting: Sequence[WaitingTask]) -> list[str]:
+    ready = [each for each in waiting if each.can_run]
+    lines = []
+    if ready:
+        lines.append("  next: " + ", ".join(each.node_name + _why_held(each) for each in ready))
+    for each in waiting:
+        if not each.can_run:
+            count = f"{len(each.arrived)} of {len(each.arrived) + len(each.missing)} arrived"
+            lines.append(f"  {each.node_name} waits: {count}, missing {', '.join(each.missing)}")
+    return lines
+
+
+def _why_held(task: WaitingTask) -> str:
+    if not task.held:
+        return ""
+    return " (run up to it)" if task.held == "run_to" else f" (breakpoint {task.held})"

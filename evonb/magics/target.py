@@ -1,0 +1,118 @@
+"""Which debugger a `%evo` command means, and letting its sessions run without holding the cell."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable
+from typing import Any
+
+from evonb.errors import EvonbError, MagicError, NodeError
+from evonb.graph.debugger import GraphEngineDebugger
+from evonb.magics.cards import card_of, card_text, show_card
+from evonb.magics.edit_and_continue import replaced, stand_breaks
+from evonb.magics.session import Session
+from evonb.widgets.display import has_kernel
+
+__all__ = ["debugger_of", "follow", "split_target", "wait_until_still"]
+
+SOON_S = 2.0
+"""A cell waits so long for a session to pause; what takes longer goes on in the background, and the cell is free."""
+
+STILL = ("idle", "paused", "failed", "finished")
+_left: set[asyncio.Future[Any]] = set()
+
+
+def split_target(session: Session, rest: str) -> tuple[GraphEngineDebugger, str]:
+    """The debugger that a command means, and the command without `--graph NAME`.
+
+    Raises:
+        MagicError: There is none, or several and it isn't said which.
+    """
+    words = rest.split(" ")
+    if "--graph" in words:
+        at = words.index("--graph")
+        name = words[at + 1] if at + 1 < len(words) else ""
+        return debugger_of(session, name), " ".join([*words[:at], *words[at + 2 :]]).strip()
+    return debugger_of(session, _only_name(session)), rest
+
+
+def _only_name(session: Session) -> str:
+    graphs = session.graphs()
+    if session.debugging in graphs:
+        return str(session.debugging)
+    debuggers = [name for name, graph in graphs.items() if isinstance(graph, GraphEngineDebugger)]
+    names = debuggers or list(graphs)
+    if len(names) == 1:
+        return names[0]
+    what = f"Which graph? There are {', '.join(names)}" if names else "There is no graph"
+    raise MagicError(what, where="%evo", fix="begin with %evo debug NAME, or add --graph NAME")
+
+
+def debugger_of(session: Session, name: str) -> GraphEngineDebugger:
+    """The debugger in a variable; of a graph that was built to run, one is made and takes its place.
+
+    Raises:
+        MagicError: There is no such graph.
+    """
+    graph = session.graph(name)
+    if isinstance(graph, GraphEngineDebugger):
+        return graph
+    made = GraphEngineDebugger.of(graph)
+    replaced(graph, made)
+    session.namespace[name] = made
+    if (entry := session.entries.get(name)) is not None:
+        entry.engine = made
+        stand_breaks(made, entry.options.breaks)
+    return made
+
+
+async def follow(debugger: GraphEngineDebugger, work: Awaitable[Any]) -> Any:
+    """Wait for a command that runs nodes: in a terminal to its end, in a notebook for a moment.
+
+    A failed node is shown as a card and isn't raised: the session stands at it, to be mended.
+
+    Returns:
+        What the command gave; None if it goes on in the background.
+    """
+    task = asyncio.ensure_future(work)
+    done, _ = await asyncio.wait((task,), timeout=SOON_S if has_kernel() else None)
+    if not done:
+        _left.add(task)
+        task.add_done_callback(_forget)
+        return None
+    try:
+        return task.result()
+    except NodeError as error:
+        _tell(error)
+    return None
+
+
+def _forget(task: asyncio.Future[Any]) -> None:
+    _left.discard(task)
+    error = None if task.cancelled() else task.exception()
+    if isinstance(error, EvonbError):
+        _tell(error)
+
+
+def _tell(error: EvonbError) -> None:
+    card = card_of(error)
+    show_card(card)
+    if not has_kernel():
+        print(card_text(card))
+
+
+async def wait_until_still(debugger: GraphEngineDebugger, limit_s: float | None = None) -> None:
+    """Wait while the session runs: a command that needs a paused one, in a cell that was run right after another."""
+    if debugger.status in STILL:
+        return
+    changed = asyncio.Event()
+    leave = debugger.watch(changed.set)
+    try:
+        async with asyncio.timeout(limit_s):
+            while debugger.status not in STILL:
+                changed.clear()
+                await changed.wait()
+    except TimeoutError:
+        pass
+    finally:
+        leave()
