@@ -18,6 +18,7 @@ from evonb.magics.target import SOON_S, debugger_of, follow, split_target, wait_
 from evonb.widgets.debug_feed import look_back
 from evonb.widgets.debug_schema import Keys
 from evonb.widgets.display import has_kernel, show_once
+from evonb.widgets.going_on import go_on
 
 __all__ = ["COMMANDS"]
 
@@ -64,17 +65,7 @@ async def _step(session: Session, rest: str) -> Standing:
 async def _resume(session: Session, rest: str) -> Standing:
     """`resume`: run what breakpoints hold, and on to the next one."""
     debugger, rest = await _still(session, rest)
-    return await _gone(debugger, _run_on(debugger, again="--again" in rest.split()))
-
-
-async def _run_on(debugger: GraphEngineDebugger, *, again: bool) -> Any:
-    # The documented `resume` leaves held tasks held; what people mean by going on is to pass them.
-    result = None
-    for task in [task for task in debugger.waiting() if task.held and task.can_run]:
-        result = await debugger.step_over(task.uuid, rerun_effects=again)
-    if any(task.can_run for task in debugger.waiting()):
-        result = await debugger.resume(rerun_effects=again)
-    return result
+    return await _gone(debugger, go_on(debugger, rerun_effects="--again" in rest.split()))
 
 
 async def _to(session: Session, rest: str) -> Standing:
@@ -90,7 +81,7 @@ async def _fork(session: Session, rest: str) -> Standing:
         raise MagicError("The present is shown, and going on from there makes no branch", where="%evo fork",
                          fix="go back first: %evo back")  # fmt: skip
     look_back(debugger)
-    await follow(debugger, _run_on(debugger, again=False))
+    await follow(debugger, go_on(debugger))
     if rest:
         debugger.name_branch(next(each.id for each in debugger.branches() if each.present), rest)
     return standing_of(debugger)

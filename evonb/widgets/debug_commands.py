@@ -21,6 +21,7 @@ from evonb.typing import MISSING
 from evonb.widgets.debug_feed import MAX_WATCHES, DebugFeed
 from evonb.widgets.debug_state import wire_step
 from evonb.widgets.debug_values import state_shown
+from evonb.widgets.going_on import go_on
 from evonb.widgets.values import open_value, value_at
 
 __all__ = ["DebugCommands", "error_of"]
@@ -70,18 +71,7 @@ class DebugCommands:
         await self._follow(handle.settled())
 
     async def _resume(self, command: Command) -> None:
-        held = [each.uuid for each in self._debugger.waiting() if each.held and each.can_run]
-        ready = [each for each in self._debugger.waiting() if each.can_run and not each.held]
-        await self._go(lambda again: self._resumed(held, free=bool(ready), again=again))
-
-    async def _resumed(self, held: list[str], *, free: bool, again: bool) -> Any:
-        """Held tasks stay held for `resume`, so they are stepped over first: that is what the button means."""
-        result = None
-        for uuid in held:
-            result = await self._debugger.step_over(uuid, rerun_effects=again)
-        if free or any(each.can_run for each in self._debugger.waiting()):
-            result = await self._debugger.resume(rerun_effects=again)
-        return result
+        await self._go(lambda again: go_on(self._debugger, rerun_effects=again))
 
     async def _step_wave(self, command: Command) -> None:
         await self._go(lambda again: self._debugger.step_over(rerun_effects=again))

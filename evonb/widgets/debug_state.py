@@ -87,7 +87,7 @@ def make_state(session: Session) -> DebugState:
     return {
         "seq": session.seq,
         "status": cast(SessionStatus, debugger.status),
-        "reason": session.reason,
+        "reason": session.reason or _reason(debugger.status, line, waiting),
         "looking": looking,
         "step": line[-1].number if line else 0,
         "branch": line[-1].branch if line else 0,
@@ -172,6 +172,17 @@ def _next_branch(at: int, line: Sequence[Step], branches: Sequence[Branch]) -> s
     taken = {each.name for each in branches}
     number = len(branches) + 1
     return f"b{number}" if f"b{number}" not in taken else "a branch"
+
+
+def _reason(status: str, line: Sequence[Step], waiting: Sequence[WaitingTask]) -> str:
+    """Why the session stands still, in a word or two."""
+    last = line[-1] if line else None
+    if status == "failed" and last is not None and last.error is not None:
+        return last.error.what[:500]
+    if status == "finished" and last is not None:
+        return {"stopped": "stopped", "limit": "the limit of node calls was met"}.get(last.status, "")
+    held = {each.held for each in waiting if each.held}
+    return "breakpoint" if status == "paused" and held - {"run_to"} else ""
 
 
 def _stopped_at(debugger: GraphEngineDebugger, waiting: Sequence[WaitingTask]) -> list[str]:
