@@ -61,7 +61,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is to happen to a waiting effect: "run", "replay" the output of a moment, or "ask", as that did it already."""
+    """What is to happen to a waiting effect: "run", "replay" a moment's output, or "ask", as it did it already."""
 
     what: Literal["run", "replay", "ask"]
     by: Moment | None = None

@@ -50,12 +50,13 @@ class SessionHandle(RunHandle):
         await self._until(("failed", "finished", "idle"))
         session = self._debugger._session
         if self._debugger.run_id != self.run_id:
-            return None
+            return self._task.result()  # it couldn't begin, or another session has taken its place
         if session.error is not None:
             raise session.error
         return self._debugger._ended() if session.line.present.status != "stopped" else None
 
     async def _until(self, statuses: tuple[str, ...]) -> None:
+        await asyncio.wait((self._task,))
         changed = asyncio.Event()
         detach = self._debugger.watch(changed.set)
         try:

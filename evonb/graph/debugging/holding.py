@@ -104,12 +104,12 @@ class Holding:
 
     def _targets(self, each: Breakpoint, moment: Moment) -> list[Waiting]:
         assert moment.ran is not None
-        made = list(moment.made)
+        made = [*moment.made, *self._open(moment)]
         number = -moment.number  # a step's own, so that it can't be taken for a task's
         if each.edge is not None:
             taken = [hop for hop in moment.hops if hop.edge.ids[hop.target.name] == each.edge]
             targets = {hop.target.name for hop in taken}
-            held = [waiting for waiting in (*made, *self._open(moment)) if waiting.node.name in targets]
+            held = [waiting for waiting in made if waiting.node.name in targets]
             return held if taken and self._judge(each, number, lambda: taken[0].record, moment) else []
         if each.predicate is not None:
             return made if self._became_true(each, moment) else []
@@ -118,7 +118,9 @@ class Holding:
         return []
 
     def _open(self, moment: Moment) -> list[Waiting]:
-        return [waiting for waiting in moment.point.waiting if not waiting.can_run]
+        """The joins that it led to and that need more."""
+        targets = {hop.target.index for hop in moment.hops}
+        return [each for each in moment.point.waiting if not each.can_run and each.node.index in targets]
 
     def _became_true(self, each: Breakpoint, moment: Moment) -> bool:
         assert each.predicate is not None
@@ -189,7 +191,7 @@ class Holding:
                 if not condition(state, delta):
                     return False
             except Exception as error:  # whatever the user's condition raises: stopping shows it
-                self._problem(each, condition, error)
+                each = self._problem(each, condition, error)
         each = self.breakpoints.hit(each)
         if each.hit is not None and each.hits != each.hit:
             return False
@@ -205,9 +207,9 @@ class Holding:
         except Exception:  # `_judge` says so
             return None
 
-    def _problem(self, each: Breakpoint, condition: Condition, error: Exception) -> None:
+    def _problem(self, each: Breakpoint, condition: Condition, error: Exception) -> Breakpoint:
         text = f"its condition {condition.text} failed: {type(error).__name__}: {error}"
-        self.breakpoints.change(each.id, problem=text)
+        return self.breakpoints.change(each.id, problem=text)
 
     def _print(self, each: Breakpoint, state: Any, delta: Any, place: str) -> None:
         assert each.log is not None

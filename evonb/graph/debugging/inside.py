@@ -10,6 +10,7 @@ import asyncio
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
 
 from evonb.graph.debugging.points import Waiting
 from evonb.graph.decide import Task
@@ -59,6 +60,7 @@ class Inside:
         self._session = session
         self._calls = 0
         self._runs: list[Run] = []
+        self._branches: WeakSet[asyncio.Task[Any]] = WeakSet()
 
     def find(self, uuid: str) -> Parked | None:
         """What is parked under this id."""
@@ -68,6 +70,11 @@ class Inside:
         """Stand before a task of a sub-graph until it may run."""
         if all(each is not run for each in self._runs):
             self._runs.append(run)
+        branch = asyncio.current_task()
+        if branch is not None and branch not in self._branches:
+            # The last branch that goes on may just end; that leaves those that are parked.
+            self._branches.add(branch)
+            branch.add_done_callback(lambda _: self.wake())
         held = self._session.holding.in_subgraph(run, task)
         if held is None and run.path not in self.stepping and not self._session.pausing:
             return

@@ -198,10 +198,10 @@ class Running(Face):
         """
         self._may("stop")
         if self._session.busy:
-            self._session.stop()
+            self._session.driver.stop()
         else:
             with self._session.command("stop"):
-                self._session.stop_now()
+                self._session.driver.stop_now()
                 self._session.result()
 
     def _may(self, command: str) -> None:

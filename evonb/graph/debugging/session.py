@@ -17,14 +17,14 @@ from evonb.graph import record as records
 from evonb.graph import telling
 from evonb.graph.bus import Bus, Hub
 from evonb.graph.debugging.breakpoints import Breakpoints
+from evonb.graph.debugging.driving import Driver
 from evonb.graph.debugging.holding import Holding
 from evonb.graph.debugging.inside import Inside, Parked
 from evonb.graph.debugging.line import Line, Moment, back_from, visits_at
 from evonb.graph.debugging.performing import Done, Performer
 from evonb.graph.debugging.points import Numbers, Point, SessionError, Waiting, advanced
 from evonb.graph.decide import Hop, Outcome, Task, decide
-from evonb.graph.events import BreakpointHit, ForkMade, RunPaused
-from evonb.graph.failure import describe
+from evonb.graph.events import ForkMade, RunPaused
 from evonb.graph.hops import hops_of
 from evonb.graph.isolate import take
 from evonb.graph.plan import Plan
@@ -46,7 +46,6 @@ class Session:
         line: Every moment passed, as a tree.
         known: All that ever waited, by number.
         breakpoints: They stay from run to run.
-        flying: Running tasks; between commands those that are parked inside.
         pins: By node, the delta that it gives instead of running.
         busy: The command that runs nodes, "" if none does.
         pausing, stopping: Whether somebody asked for it.
@@ -64,22 +63,22 @@ class Session:
         self.keeper: Keeper | None = None
         self.make_keeper: Callable[[Session, Mapping[str, Any]], Keeper | None] = lambda _session, _inputs: None
         self.busy = ""
+        self._run: Run | None = None
         self.clear()
 
     def clear(self) -> None:
         """Drop the run, not the breakpoints."""
-        run: Run | None = getattr(self, "_run", None)
-        if run is not None:
-            self.abandon()
-            run.bus.shut()
-        self._run: Run | None = None
+        if self._run is not None:
+            self.driver.abandon()
+            self._run.bus.shut()
+        self._run = None
         self._line: Line | None = None
         self.known: dict[int, Waiting] = {}
         self.numbers = Numbers(self.plan.nodes)
         self.holding = Holding(self, self.breakpoints)
         self.inside = Inside(self)
         self.performer = Performer(self)
-        self.flying: dict[asyncio.Task[Done], Waiting] = {}
+        self.driver: Driver = Driver(self)
         self.began = 0.0
         self.pausing = self.stopping = False
         self.error: BaseException | None = None
@@ -191,19 +190,33 @@ class Session:
             self.changed()
 
     async def begin(self, inputs: Mapping[str, Any], bus: Bus | None = None) -> None:
-        """A new session at its start; the breakpoints stay."""
+        """A new session at its start; the breakpoints stay. Inputs that don't fit leave no session.
+
+        Raises:
+            StateError: An input doesn't fit the schema.
+            RouterError: The start's router answered an undeclared target.
+        """
         self.clear()
         self.breakpoints.zero()
-        bus = bus or Bus(self.hub, live=True)
-        self.attach(Run(self.plan, bus, self.limit, keeps=True))
-        inputs = take(dict(inputs))
-        telling.run_started(bus, self.plan.name, inputs)
-        start = records.root(self.plan.schema, inputs)
+        self.attach(Run(self.plan, bus or Bus(self.hub, live=True), self.limit, keeps=True))
+        try:
+            await self._begin(take(dict(inputs)))
+        except BaseException:
+            self.clear()
+            raise
+        self.changed()
+
+    async def _begin(self, inputs: dict[str, Any]) -> None:
+        telling.run_started(self.run.bus, self.plan.name, inputs)
+        try:
+            start = records.root(self.plan.schema, inputs)
+        except Exception as error:
+            telling.run_failed(self.run.bus, self.plan.name, error)
+            raise
         self.keeper = self.make_keeper(self, inputs)
         first = Task(self.plan.start, (start,), (), -1, "", None, True)
         self.set_line(Line(Moment(number=0, before=None, point=Point(), record=start)))
         await self._take_in_start(first, start)
-        self.changed()
 
     async def _take_in_start(self, first: Task, start: Record) -> None:
         hops = await hops_of(self.run, first, start)
@@ -228,101 +241,21 @@ class Session:
         """Have this history."""
         self._line = line
 
-    # --- running -------------------------------------------------------------------------------------
-
     async def drive(self, first: Iterable[Waiting], *, on: bool, release: Iterable[Parked] = ()) -> list[Waiting]:
-        """Run these tasks and, if `on`, what becomes ready by them and isn't held, side by side.
+        """As `Driver.drive`."""
+        return await self.driver.drive(first, on=on, release=release)
 
-        Returns when nothing goes on by itself: everything has finished, is held or is parked inside.
+    @property
+    def flying(self) -> dict[asyncio.Task[Done], Waiting]:
+        """Running tasks; between commands those that are parked inside."""
+        return self.driver.flying
 
-        Returns:
-            What came to wait and wasn't run.
+    def pause(self) -> None:
+        """Ask for a stop before the next task."""
+        self.pausing = True
+        self.changed()
 
-        Raises:
-            NodeError: A node failed. It and the tasks beside it wait as before; finished ones stay finished.
-            EffectRepeats: An effect would act again; everything else that could has run.
-        """
-        self.settle()
-        self.run.bus.wake()
-        self.error = None
-        self.performer.asked.clear()
-        left: list[Waiting] = []
-        try:
-            self._start(first)
-            self.inside.release(release)
-            while self.flying and not self.inside.is_still(self.flying.values()):
-                for work in await self._next():
-                    left += self._finished(work, on=on)
-        except BaseException:
-            await self._cancel()
-            raise
-        if self.stopping:
-            self._stop()
-        if self.performer.asked and not self.stopping:
-            raise self.performer.asking()
-        return left
-
-    def _finished(self, work: asyncio.Task[Done], *, on: bool) -> list[Waiting]:
-        waiting = self.flying.pop(work)
-        self.run.active = len(self.flying)
-        if work.cancelled() and self.stopping:
-            return []
-        made = self._finish(waiting, work)
-        go_on = on and not self.pausing and not self.stopping
-        ready = [each for each in made if go_on and self.holding.holder(each) is None]
-        self._start(ready)
-        if self.keeper is not None:
-            self.keeper.flush(last=not self.flying)
-        return [each for each in made if each not in ready]
-
-    async def _next(self) -> list[asyncio.Task[Done]]:
-        """Wait until a task has finished, or something is parked inside; the tasks in the order of their numbers."""
-        wake: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self.inside.wake = lambda: None if wake.done() else wake.set_result(None)
-        both: set[asyncio.Future[Any]] = {*self.flying, wake}
-        done, _ = await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-        wake.cancel()
-        finished = [work for work in self.flying if work in done]
-        return sorted(finished, key=lambda each: self.flying[each].number)
-
-    def _start(self, ready: Iterable[Waiting]) -> None:
-        for waiting in ready:
-            if any(each.number == waiting.number for each in self.flying.values()):
-                continue
-            turns = self.line.present.point.turns + sum(each.task is not None for each in self.flying.values())
-            if waiting.task is not None and self.limit is not None and turns >= self.limit:
-                self._drop(waiting, waiting.task)
-            elif not self.performer.asks(waiting):
-                self.flying[asyncio.create_task(self.performer.work(waiting))] = waiting
-                self.run.active = len(self.flying)
-
-    def _drop(self, waiting: Waiting, task: Task) -> None:
-        self.run.skipped.append(task)
-        telling.skipped(self.run, task, f"the limit of {self.limit} node calls was met")
-        point = replace(self.line.present.point, waiting=self.line.present.point.without(waiting.number))
-        self.append(point, "limit", ran=waiting, record=self.line.present.record)
-
-    def _finish(self, waiting: Waiting, work: asyncio.Task[Done]) -> list[Waiting]:
-        try:
-            done = work.result()
-        except Exception as error:
-            return self._failed(waiting, error)
-        if waiting.task is None:
-            self._end(waiting)
-            return []
-        return self.take_in(waiting, waiting.task, done)
-
-    def _failed(self, waiting: Waiting, error: Exception) -> list[Waiting]:
-        self.error = error
-        info = describe(error, where=f"graph {self.plan.name!r}")
-        present = self.line.present
-        self.append(present.point, "failed", ran=waiting, record=present.record, error=info)
-        caught = self.holding.catches(waiting.node.name)
-        if caught is None:
-            telling.run_failed(self.run.bus, self.plan.name, error)
-            raise error
-        self.run.bus.emit(BreakpointHit, (), node=waiting.node.name, breakpoint_id=caught)
-        return []
+    # --- moments ---------------------------------------------------------------------------------------
 
     def take_in(self, waiting: Waiting, task: Task, done: Done) -> list[Waiting]:
         """Make the moment after a task has finished, by itself or by hand."""
@@ -347,7 +280,8 @@ class Session:
         if self.run.bus.on:
             telling.went_on(self.run, task, hops, outcome)
 
-    def _end(self, waiting: Waiting) -> None:
+    def end(self, waiting: Waiting) -> None:
+        """Make the moment after something has reached the end."""
         assert waiting.hop is not None
         assert waiting.source is not None
         point = self.line.present.point
@@ -399,60 +333,12 @@ class Session:
         """Seconds since the session began."""
         return time.perf_counter() - self.began
 
-    # --- pausing and stopping --------------------------------------------------------------------------
-
-    def pause(self) -> None:
-        """Ask for a stop before the next task."""
-        self.pausing = True
-        self.changed()
-
-    def stop(self) -> None:
-        """Ask for the end; running tasks are cancelled."""
-        self.stopping = True
-        for work in self.flying:
-            work.cancel()
-        self.inside.wake()
-        self.changed()
-
-    def _stop(self) -> None:
-        present = self.line.present
-        waiting = next(iter(present.point.waiting), None)
-        ran = waiting or Waiting(0, self.plan.end)
-        self.append(replace(present.point, waiting=()), "stopped", ran=ran, record=present.record)
-
-    def stop_now(self) -> None:
-        """End a session that stands still."""
-        self.abandon()
-        self.settle()
-        self._stop()
-
-    async def _cancel(self) -> None:
-        """Cancel what runs and wait for its end, so that no task outlives the command."""
-        for work in self.flying:
-            work.cancel()
-        if self.flying:
-            await asyncio.wait(self.flying)
-        for work in self.flying:
-            if not work.cancelled():
-                work.exception()  # asyncio would complain about an error that nobody fetched
-        self.flying.clear()
-        self.inside.clear()
-        self.run.active = 0
-
-    def abandon(self) -> None:
-        """Give up what is parked inside of running nodes: the session goes elsewhere."""
-        for work in self.flying:
-            if not work.get_loop().is_closed():
-                work.cancel()
-        self.flying.clear()
-        self.inside.clear()
-
     # --- going back --------------------------------------------------------------------------------------
 
     def settle(self) -> None:
         """Go on from the moment that is looked at: it becomes the present."""
         if any(work.get_loop().is_closed() for work in self.flying):
-            self.abandon()  # parked in a loop that is gone
+            self.driver.abandon()  # parked in a loop that is gone
         if self.line.cursor is not None:
             self.rewind(self.line.cursor)
 
@@ -460,7 +346,7 @@ class Session:
         """Make an earlier moment the present; nothing that was recorded is lost."""
         if moment is self.line.present and self.line.cursor is None:
             return
-        self.abandon()
+        self.driver.abandon()
         self.line.rewind(moment)
         run = self.run
         run.visits = visits_at(moment, len(self.plan.nodes))

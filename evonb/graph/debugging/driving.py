@@ -1,0 +1,172 @@
+"""Driving a session: starts tasks side by side, takes in what finishes, stops where a command wants it to."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from evonb.graph import telling
+from evonb.graph.debugging.inside import Parked
+from evonb.graph.debugging.performing import Done
+from evonb.graph.debugging.points import Waiting
+from evonb.graph.decide import Task
+from evonb.graph.events import BreakpointHit
+from evonb.graph.failure import describe
+
+if TYPE_CHECKING:
+    from evonb.graph.debugging.session import Session
+
+__all__ = ["Driver"]
+
+
+class Driver:
+    """Runs tasks of one session.
+
+    Attributes:
+        flying: Running tasks; between commands those that are parked inside.
+    """
+
+    def __init__(self, session: Session) -> None:
+        self.flying: dict[asyncio.Task[Done], Waiting] = {}
+        self._session = session
+
+    async def drive(self, first: Iterable[Waiting], *, on: bool, release: Iterable[Parked] = ()) -> list[Waiting]:
+        """Run these tasks and, if `on`, what becomes ready by them and isn't held, side by side.
+
+        Returns when nothing goes on by itself: everything has finished, is held or is parked inside.
+
+        Returns:
+            What came to wait and wasn't run.
+
+        Raises:
+            NodeError: A node failed. It and the tasks beside it wait as before; finished ones stay finished.
+            EffectRepeats: An effect would act again; everything else that could has run.
+        """
+        self._session.settle()
+        self._session.run.bus.wake()
+        self._session.error = None
+        self._session.performer.asked.clear()
+        left: list[Waiting] = []
+        try:
+            self._start(first)
+            self._session.inside.release(release)
+            while self.flying and not self._session.inside.is_still(self.flying.values()):
+                for work in await self._next():
+                    left += self._finished(work, on=on)
+        except BaseException:
+            await self._cancel()
+            raise
+        if self._session.stopping:
+            self._stop()
+        if self._session.performer.asked and not self._session.stopping:
+            raise self._session.performer.asking()
+        return left
+
+    def _finished(self, work: asyncio.Task[Done], *, on: bool) -> list[Waiting]:
+        waiting = self.flying.pop(work)
+        self._session.run.active = len(self.flying)
+        if work.cancelled() and self._session.stopping:
+            return []
+        made = self._finish(waiting, work)
+        go_on = on and not self._session.pausing and not self._session.stopping
+        ready = [each for each in made if go_on and self._session.holding.holder(each) is None]
+        self._start(ready)
+        if self._session.keeper is not None:
+            self._session.keeper.flush(last=not self.flying)
+        return [each for each in made if each not in ready]
+
+    async def _next(self) -> list[asyncio.Task[Done]]:
+        """Wait until a task has finished, or something is parked inside; the tasks in the order of their numbers."""
+        wake: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._session.inside.wake = lambda: None if wake.done() else wake.set_result(None)
+        both: set[asyncio.Future[Any]] = {*self.flying, wake}
+        done, _ = await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        wake.cancel()
+        finished = [work for work in self.flying if work in done]
+        return sorted(finished, key=lambda each: self.flying[each].number)
+
+    def _start(self, ready: Iterable[Waiting]) -> None:
+        for waiting in ready:
+            if any(each.number == waiting.number for each in self.flying.values()):
+                continue
+            turns = self._session.line.present.point.turns + sum(each.task is not None for each in self.flying.values())
+            if waiting.task is not None and self._session.limit is not None and turns >= self._session.limit:
+                self._drop(waiting, waiting.task)
+            elif not self._session.performer.asks(waiting):
+                self.flying[asyncio.create_task(self._session.performer.work(waiting))] = waiting
+                self._session.run.active = len(self.flying)
+
+    def _drop(self, waiting: Waiting, task: Task) -> None:
+        self._session.run.skipped.append(task)
+        telling.skipped(self._session.run, task, f"the limit of {self._session.limit} node calls was met")
+        point = replace(
+            self._session.line.present.point, waiting=self._session.line.present.point.without(waiting.number)
+        )
+        self._session.append(point, "limit", ran=waiting, record=self._session.line.present.record)
+
+    def _finish(self, waiting: Waiting, work: asyncio.Task[Done]) -> list[Waiting]:
+        try:
+            done = work.result()
+        except Exception as error:
+            return self._failed(waiting, error)
+        if waiting.task is None:
+            self._session.end(waiting)
+            return []
+        return self._session.take_in(waiting, waiting.task, done)
+
+    def _failed(self, waiting: Waiting, error: Exception) -> list[Waiting]:
+        self._session.error = error
+        info = describe(error, where=f"graph {self._session.plan.name!r}")
+        present = self._session.line.present
+        self._session.append(present.point, "failed", ran=waiting, record=present.record, error=info)
+        caught = self._session.holding.catches(waiting.node.name)
+        if caught is None:
+            telling.run_failed(self._session.run.bus, self._session.plan.name, error)
+            raise error
+        self._session.run.bus.emit(BreakpointHit, (), node=waiting.node.name, breakpoint_id=caught)
+        return []
+
+    # --- ending it --------------------------------------------------------------------------------------
+
+    def stop(self) -> None:
+        """Ask for the end; running tasks are cancelled."""
+        self._session.stopping = True
+        for work in self.flying:
+            work.cancel()
+        self._session.inside.wake()
+        self._session.changed()
+
+    def _stop(self) -> None:
+        present = self._session.line.present
+        waiting = next(iter(present.point.waiting), None)
+        ran = waiting or Waiting(0, self._session.plan.end)
+        self._session.append(replace(present.point, waiting=()), "stopped", ran=ran, record=present.record)
+
+    def stop_now(self) -> None:
+        """End a session that stands still."""
+        self.abandon()
+        self._session.settle()
+        self._stop()
+
+    async def _cancel(self) -> None:
+        """Cancel what runs and wait for its end, so that no task outlives the command."""
+        for work in self.flying:
+            work.cancel()
+        if self.flying:
+            await asyncio.wait(self.flying)
+        for work in self.flying:
+            if not work.cancelled():
+                work.exception()  # asyncio would complain about an error that nobody fetched
+        self.flying.clear()
+        self._session.inside.clear()
+        self._session.run.active = 0
+
+    def abandon(self) -> None:
+        """Give up what is parked inside of running nodes: the session goes elsewhere."""
+        for work in self.flying:
+            if not work.get_loop().is_closed():
+                work.cancel()
+        self.flying.clear()
+        self._session.inside.clear()
