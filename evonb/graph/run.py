@@ -72,7 +72,7 @@ class Run:
         self.skipped: list[Task] = []
         self.pool: Pool = {}
         self.active = 0
-        self._branches: dict[asyncio.Task[None], Task] = {}
+        self._branches: dict[asyncio.Task[None], Task | None] = {}
         self._error: BaseException | None = None
         self._idle: asyncio.Future[None] | None = None
         self._locks: dict[int, asyncio.Lock] = {}
@@ -142,6 +142,8 @@ class Run:
             if gate is not None:
                 await gate(self, task)
             record = await self.perform(task)
+            if not main:
+                self._branches[mine] = None  # type: ignore[index]  # finished: cancelling the branch skips nothing
             node = task.node
             if node.next is not None and not self.bus.on:
                 task = Task(node.next, (record,), (task,), node.next_edge, "", task.place, False)
@@ -182,8 +184,9 @@ class Run:
         for branch in left:
             branch.cancel()
         if self.bus.on:
-            for task in left.values():
-                telling().skipped(self, task, "cancelled, because the run ended")
+            for branch, task in left.items():
+                if task is not None and not branch.done():
+                    telling().skipped(self, task, "cancelled, because the run ended")
         await asyncio.wait(left, timeout=_GRACE_S)
 
     # --- one task --------------------------------------------------------------------------

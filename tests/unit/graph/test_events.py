@@ -126,6 +126,24 @@ def test_a_failure_skips_the_siblings_and_ends_the_stream() -> None:
     assert ended.error.kind == "KeyError"
 
 
+def test_a_sibling_that_finishes_while_the_run_fails_isn_t_skipped_as_well() -> None:
+    async def fail(state: State) -> None:
+        raise ValueError("no")
+
+    engine = build(
+        {"a": say("a"), "b": say("b"), "c": fail, "d": say("d")},
+        [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")],
+        joins=("d",),
+    )
+    seen: list[events.Event] = []
+    engine.attach(seen.append)
+    with pytest.raises(NodeError):
+        engine.run_sync({})
+    ended = [each.task_id for each in seen if isinstance(each, (events.NodeFinished, events.NodeFailed))]
+    assert len(ended) == 3
+    assert [each.task_id for each in seen if isinstance(each, events.NodeSkipped)] == []
+
+
 def test_the_turn_limit_ends_with_its_reason_and_the_cycle() -> None:
     engine = build({"a": say("a"), "b": say("b")}, [("a", "b"), ("b", "a"), ("a", "end")], max_turn=5)
     seen = record(engine)
