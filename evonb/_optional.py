@@ -29,6 +29,7 @@ _EXTRAS = {
     "ruamel": "parsing",
     "mcp": "mcp",
     "nest_asyncio": "jupyter",
+    "numpy": "agents",
     "openai": "llm",
     "tqdm": "jupyter",
     "xllamacpp": "local",
