@@ -50,7 +50,8 @@ class Driver:
         self._session.performer.asked.clear()
         left: list[Waiting] = []
         try:
-            self._start(first)
+            if not self._session.pausing and not self._session.stopping:  # asked for before it had begun
+                self._start(first)
             self._session.inside.release(release)
             while self.flying and not self._session.inside.is_still(self.flying.values()):
                 for work in await self._next():

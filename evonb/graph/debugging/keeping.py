@@ -100,11 +100,13 @@ class Keeper:
 
     def _with_whole(self, moment: Moment, row: StoredStep) -> StoredStep:
         """The row, with the whole state and all counters if it is time and everything goes on from this one state."""
+        if moment.number == 0:
+            return replace(row, snapshot=self._values(moment))
         self._rows += 1
         self._size += rough_size(row.delta)
         if self._rows < _FEWEST or self._size < self._whole or not _is_narrow(moment) or self._session.run.skipped:
             return row
-        values = plain(records.values_of(self._session.plan.schema, moment.record))
+        values = self._values(moment)
         visits = {str(index): count for index, count in enumerate(self._session.run.visits) if count}
         self._whole = rough_size(values) + 12 * len(visits)
         self._rows = self._size = 0
@@ -112,8 +114,11 @@ class Keeper:
         assert waiting.task is not None
         base = {"visits": visits, "turns": moment.point.turns, "waiting": waiting.number, "edge": waiting.task.edge}
         base |= {"node": waiting.node.name, "group": waiting.task.group, "visit": waiting.task.visit}
-        kept = {key: value for key, value in values.items() if value is not MISSING}
-        return replace(row, snapshot=kept, notes={**(row.notes or {}), "base": base})
+        return replace(row, snapshot=values, notes={**(row.notes or {}), "base": base})
+
+    def _values(self, moment: Moment) -> dict[str, Any]:
+        values = plain(records.values_of(self._session.plan.schema, moment.record))
+        return {key: value for key, value in values.items() if value is not MISSING}
 
     # --- where it stands -----------------------------------------------------------------------------------
 

@@ -152,7 +152,8 @@ class Reader:
     def _first(self, row: StoredStep) -> Moment:
         """The start."""
         session, plan = self._session, self._session.plan
-        first, record = self._start()
+        record = self._start(row)
+        first = Task(plan.start, (record,), (), -1, "", None, True)
         hops = hops_from(plan, row, record, first)
         outcome = decide({}, first, hops)
         session.numbers.last = 0
@@ -162,10 +163,13 @@ class Reader:
         self._at = Moment(number=0, before=None, point=point, record=record, hops=tuple(hops), made=tuple(made))
         return self._at
 
-    def _start(self) -> tuple[Task, Record]:
-        plan = self._session.plan
-        record = records.root(plan.schema, self._store.header(self._run_id).inputs)
-        return Task(plan.start, (record,), (), -1, "", None, True), record
+    def _start(self, row: StoredStep) -> Record:
+        """The record of the inputs, whose strategies and default factories have had their say when the run began."""
+        schema, inputs = self._session.plan.schema, self._store.header(self._run_id).inputs
+        if row.snapshot is None:
+            return records.root(schema, inputs)
+        values = {**dict.fromkeys(schema.fields, MISSING), **logs(schema, row.snapshot)}
+        return Record(None, values, cut=logs(schema, inputs))
 
     def _from_inputs(self) -> Moment:
         """The start of a run of which nothing but its inputs was written."""

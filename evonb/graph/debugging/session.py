@@ -23,6 +23,7 @@ from evonb.graph.debugging.inside import Inside, Parked
 from evonb.graph.debugging.line import Line, Moment, back_from, visits_at
 from evonb.graph.debugging.performing import Done, Performer
 from evonb.graph.debugging.points import Numbers, Point, SessionError, Waiting, advanced
+from evonb.graph.debugging.rows import plain
 from evonb.graph.decide import Hop, Outcome, Task, decide
 from evonb.graph.events import ForkMade, RunPaused
 from evonb.graph.hops import hops_of
@@ -63,6 +64,7 @@ class Session:
         self.keeper: Keeper | None = None
         self.make_keeper: Callable[[Session, Mapping[str, Any]], Keeper | None] = lambda _session, _inputs: None
         self.busy = ""
+        self.pausing = self.stopping = False
         self._run: Run | None = None
         self.clear()
 
@@ -80,7 +82,6 @@ class Session:
         self.performer = Performer(self)
         self.driver: Driver = Driver(self)
         self.began = 0.0
-        self.pausing = self.stopping = False
         self.error: BaseException | None = None
         self.load: Callable[[], None] | None = None
         self.load_whole: Callable[[], None] | None = None
@@ -213,7 +214,7 @@ class Session:
         except Exception as error:
             telling.run_failed(self.run.bus, self.plan.name, error)
             raise
-        self.keeper = self.make_keeper(self, inputs)
+        self.keeper = self.make_keeper(self, plain(start.cut or {}))
         first = Task(self.plan.start, (start,), (), -1, "", None, True)
         self.set_line(Line(Moment(number=0, before=None, point=Point(), record=start)))
         await self._take_in_start(first, start)

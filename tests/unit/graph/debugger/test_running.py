@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from evonb.errors import NodeError
+from evonb.errors import NodeError, StateError
 from evonb.graph.debugging.points import SessionError
 
 pytestmark = pytest.mark.asyncio
@@ -183,3 +183,22 @@ async def test_the_next_session_begins_anew_and_keeps_breakpoints(graphs: Any) -
     assert graph.run_id != before
     assert graph.state()["n"] == 6
     assert [each.id for each in graph.breakpoints()] == [made.id]
+
+
+async def test_pausing_a_live_session_before_it_has_begun_stops_before_its_first_task(graphs: Any, names: Any) -> None:
+    graph = graphs()
+    handle = graph.start({"n": 0})
+    graph.pause()
+    assert await handle.settled() == "paused"
+    assert (graphs.calls, names(graph)) == ([], ["a"])
+    assert (await graph.resume())["n"] == 4
+
+
+async def test_inputs_that_do_not_fit_leave_no_session(graphs: Any) -> None:
+    graph = graphs()
+    with pytest.raises(StateError, match="'n'"):
+        await graph.debug({"n": "many"})
+    assert graph.status == "idle"
+    with pytest.raises(StateError, match="'n'"):
+        await graph.start({"n": "many"})
+    assert graph.status == "idle"
