@@ -24,6 +24,8 @@ store = SqliteStore(path, notify=problems.append)
 """
 
 WITHOUT_RIGHTS = """
+import shutil, tempfile
+Path("/").as_uri()  # what is imported late may lie where only root can read
 if os.geteuid() == 0:
     os.setgroups([]), os.setgid(65534), os.setuid(65534)  # root may write anywhere
 """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import datetime as dt
 import json
 import math
@@ -302,6 +303,15 @@ def test_a_class_that_is_gone_leaves_a_stand_in_with_the_data(shop: ModuleType) 
     with pytest.raises(AttributeError, match="has no 'colour'"):
         _ = found.colour
     assert encode([found]).text == encoded.text
+
+
+def test_a_stand_in_can_be_copied_as_the_state_copies_its_values(shop: ModuleType) -> None:
+    encoded = encode(define(shop, ITEM).Item("pen", 3))
+    del shop.Item  # type: ignore[attr-defined]
+    found = decode(encoded.text, encoded.blobs.__getitem__)
+    copied = copy.deepcopy(found)
+    assert copied == found
+    assert copied.name == wrap({"item": found})["item"].name == "pen"
 
 
 def test_a_stand_in_becomes_the_value_again_when_its_class_is_back(shop: ModuleType) -> None:

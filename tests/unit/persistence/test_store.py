@@ -13,7 +13,7 @@ import pytest
 
 from evonb.errors import StateError
 from evonb.graph.ports import RunStore, default_store
-from evonb.persistence import DuplicateRun, SqliteStore, StandIn, StoreError, StoreWarning, UnknownRun
+from evonb.persistence import DuplicateRun, SqliteStore, StandIn, StoreError, StoreWarning, UnknownRun, keeper
 from tests.unit.persistence.samples import Order, header, step
 
 Open = Callable[..., SqliteStore]
@@ -248,6 +248,21 @@ def test_who_hears_of_a_problem_may_wait_for_another_thread_that_uses_the_store(
     store = SqliteStore(tmp_path / "missing" / "x.db", notify=ask_in_another_thread)
     store.begin(header())
     assert [each.run_id for each in seen] == ["run-1"]
+
+
+def test_a_long_session_does_not_keep_in_memory_what_is_in_the_file(
+    store: SqliteStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(keeper, "_MEMORY_BYTES", 50_000)
+    store.begin(header(big="y" * 3000))
+    for number in range(1, 101):
+        store.append("run-1", step(number, {"text": f"{number} " * 1000}), {"position": number})
+        assert sum(copy.size_bytes for copy in store._keeper.copies.values()) < 60_000
+    assert [each.delta["text"][:2].strip() for each in store.steps("run-1", after=98)] == ["99", "10"]
+    assert [each.number for each in store.steps("run-1")] == list(range(1, 101))
+    assert store.document("run-1", "position") == 100
+    with pytest.raises(DuplicateRun):
+        store.append("run-1", step(1))
 
 
 def test_warnings_as_errors_leave_the_store_in_order(tmp_path: Path) -> None:
