@@ -1,32 +1,35 @@
 import { readdirSync, readFileSync } from "node:fs";
 import path from "node:path";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 
 const ROOT = path.join(import.meta.dirname, "..");
 const STATIC = path.join(ROOT, "../evonb/widgets/static");
-const css = readFileSync(path.join(STATIC, "graph.css"), "utf8");
 const sources = readdirSync(path.join(ROOT, "src"), { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".ts"))
   .map((file) => ({ file, text: readFileSync(path.join(ROOT, "src", file), "utf8") }));
 
-it("styles nothing outside the views", () => {
-  const bare = css.replace(/\/\*.*?\*\//gs, "").replace(/@keyframes [^{]+\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}/g, "");
-  const selectors = [...bare.matchAll(/([^{}]+)\{/g)].map((match) => (match[1] ?? "").trim());
-  const rules = selectors.filter((selector) => !selector.startsWith("@"));
-  expect(rules.length).toBeGreaterThan(100);
-  const parts = rules.flatMap((selector) => selector.split(/,(?![^()]*\))/));
-  expect(parts.filter((part) => !part.trim().startsWith(".evo"))).toEqual([]);
-});
+describe.each(["graph", "debugger"])("the bundle of %s", (view) => {
+  const css = readFileSync(path.join(STATIC, `${view}.css`), "utf8");
 
-it("names its animations so that they meet no others", () => {
-  const names = [...css.matchAll(/@keyframes ([\w-]+)/g)].map((match) => match[1] ?? "");
-  expect(names.length).toBeGreaterThan(2);
-  expect(names.filter((name) => !name.startsWith("evo-"))).toEqual([]);
-});
+  it("styles nothing outside the views", () => {
+    const bare = css.replace(/\/\*.*?\*\//gs, "").replace(/@keyframes [^{]+\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}/g, "");
+    const selectors = [...bare.matchAll(/([^{}]+)\{/g)].map((match) => (match[1] ?? "").trim());
+    const rules = selectors.filter((selector) => !selector.startsWith("@"));
+    expect(rules.length).toBeGreaterThan(100);
+    const parts = rules.flatMap((selector) => selector.split(/,(?![^()]*\))/));
+    expect(parts.filter((part) => !part.trim().startsWith(".evo"))).toEqual([]);
+  });
 
-it("fetches nothing", () => {
-  expect(css).not.toMatch(/url\(|@import/);
-  expect(readFileSync(path.join(STATIC, "graph.js"), "utf8")).not.toMatch(/\bfetch\(|https?:\/\/(?!www\.w3\.org)/);
+  it("names its animations so that they meet no others", () => {
+    const names = [...css.matchAll(/@keyframes ([\w-]+)/g)].map((match) => match[1] ?? "");
+    expect(names.length).toBeGreaterThan(2);
+    expect(names.filter((name) => !name.startsWith("evo-"))).toEqual([]);
+  });
+
+  it("fetches nothing", () => {
+    expect(css).not.toMatch(/url\(|@import/);
+    expect(readFileSync(path.join(STATIC, `${view}.js`), "utf8")).not.toMatch(/\bfetch\(|https?:\/\/(?!www\.w3\.org)/);
+  });
 });
 
 it("has no way to turn text into markup or code", () => {
@@ -50,4 +53,13 @@ it("imports only downwards", () => {
     return imported.filter((layer) => order.indexOf(layer) > own).map((layer) => `${file} imports ${layer}`);
   });
   expect(upward).toEqual([]);
+});
+
+it("keeps the debugger out of the plain graph view", () => {
+  const graph = readFileSync(path.join(STATIC, "graph.js"), "utf8");
+  const debuggerOnly = readFileSync(path.join(STATIC, "debugger.js"), "utf8");
+  for (const word of ["step_wave", "set_breakpoint", "inspect_key"]) {
+    expect(debuggerOnly).toContain(word);
+    expect(graph).not.toContain(word);
+  }
 });

@@ -39,8 +39,8 @@ export function position(state: DebugState): string {
 }
 
 /** The bar above the timeline: the same place whether live or past. */
-export function barWords(state: DebugState, snapshot: Snapshot, names: Names): Rich {
-  if (state.looking !== null) return pastWords(state);
+export function barWords(state: DebugState, snapshot: Snapshot, names: Names, saved = false): Rich {
+  if (state.looking !== null) return saved ? savedWords(state) : pastWords(state);
   switch (state.status) {
     case "idle":
       return ["Nothing has run. Press ", { b: "Run" }, " or call ", { b: `${callable(snapshot)}.start(…)` }];
@@ -55,6 +55,14 @@ export function barWords(state: DebugState, snapshot: Snapshot, names: Names): R
     case "finished":
       return [`Finished after ${plural(state.step, "step")}`, reasonOf(state)];
   }
+}
+
+function savedWords(state: DebugState): Rich {
+  return [
+    "You are looking at ",
+    { b: position(state) },
+    ", as it was saved. Run the cell again to go on from a live session",
+  ];
 }
 
 function pastWords(state: DebugState): Rich {

@@ -47,12 +47,12 @@ export class StatusBar {
   }
 
   update(view: PanelView): void {
-    const { state, snapshot, names } = view;
+    const { state, snapshot, names, saved } = view;
     const isPast = state.looking !== null;
-    const rich = this.error === null ? barWords(state, snapshot, names) : errorWords(this.error);
+    const rich = this.error === null ? barWords(state, snapshot, names, saved) : errorWords(this.error);
     const look = this.error !== null ? "failed" : isPast ? "past" : state.status === "finished" ? "done" : state.status;
     const key = JSON.stringify([look, rich]);
-    this.moves.hidden = !isPast || this.error !== null;
+    this.moves.hidden = !isPast || saved || this.error !== null;
     this.dismiss.hidden = this.error === null;
     if (key === this.drawn) return;
     this.drawn = key;

@@ -28,22 +28,22 @@ export function walkTree(tree: HTMLElement, actions: TreeActions, signal: AbortS
         goTo(all[at - 1]);
         break;
       case "ArrowRight":
-        if (row.ariaExpanded === "false") toggle(row, actions, true);
+        if (expanded(row) === "false") toggle(row, actions, true);
         break;
       case "ArrowLeft":
-        if (row.ariaExpanded === "true") toggle(row, actions, false);
+        if (expanded(row) === "true") toggle(row, actions, false);
         else
           goTo(
             all
               .slice(0, at)
-              .filter((one) => Number(one.ariaLevel) < Number(row.ariaLevel))
+              .filter((one) => level(one) < level(row))
               .at(-1),
           );
         break;
       case "Enter":
       case " ":
-        if (row.ariaLevel === "1" && event.key === "Enter") actions.edit(keyOf(row));
-        else if (row.ariaExpanded !== null) toggle(row, actions, row.ariaExpanded === "false");
+        if (level(row) === 1 && event.key === "Enter") actions.edit(keyOf(row));
+        else if (expanded(row) !== null) toggle(row, actions, expanded(row) === "false");
         break;
       default:
         return;
@@ -61,6 +61,15 @@ export function walkTree(tree: HTMLElement, actions: TreeActions, signal: AbortS
     { signal },
   );
   return settle;
+}
+
+// Attributes, not the properties that mirror them: those are younger than some browsers in use.
+function expanded(row: HTMLElement): string | null {
+  return row.getAttribute("aria-expanded");
+}
+
+function level(row: HTMLElement): number {
+  return Number(row.getAttribute("aria-level"));
 }
 
 function keyOf(row: HTMLElement): string {

@@ -87,7 +87,7 @@ export class WaitingPanel implements Panel {
     ];
     const look = task.can_run ? "paused" : "waiting";
     const sign = html("span", { class: `${look} ink` }, stateIcon(look));
-    const line = html("div", { class: "task" }, sign, words, ...(saved ? [] : tools));
+    const line = html("div", { class: "task" }, sign, words, ...(saved || !task.can_run ? [] : tools));
     return html("li", {}, line, form?.element ?? null);
   }
 

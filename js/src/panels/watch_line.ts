@@ -2,7 +2,7 @@
 
 import type { WireWatch } from "../protocol/generated_debugging.ts";
 import { button } from "../view/controls.ts";
-import { html, setAttribute } from "../view/dom.ts";
+import { html } from "../view/dom.ts";
 import { icon } from "../view/glyph.ts";
 import { Keyed, type Part } from "../view/keyed.ts";
 import { previewText } from "../view/rich.ts";
@@ -20,19 +20,20 @@ export class WatchLine {
     autocomplete: "off",
   });
 
+  private readonly adding = html("div", { class: "watch-add" }, html("span", { class: "dim" }, "Watch"), this.field);
+
   constructor(private readonly desk: Desk) {
     this.field.addEventListener("keydown", (event) => {
       if (event.key === "Enter") void this.add();
       if (event.key === "Escape") this.field.blur();
     });
-    const line = html("div", { class: "watch-add" }, html("span", { class: "dim" }, "Watch"), this.field);
-    this.element = html("section", { class: "watch", "aria-label": "Watches" }, this.list, line);
+    this.element = html("section", { class: "watch", "aria-label": "Watches" }, this.list, this.adding);
   }
 
   update({ state, saved }: PanelView): void {
     this.rows.update(state.watches.map((watch) => this.part(watch, saved)));
     this.list.hidden = state.watches.length === 0;
-    setAttribute(this.field, "disabled", saved);
+    this.adding.hidden = saved;
   }
 
   private async add(): Promise<void> {

@@ -77,11 +77,13 @@ function chip(
   words: string,
   end: string,
 ): HTMLElement {
+  // How many rounds are folded always shows; how long a step took only where there is room.
+  const isFold = look.startsWith("fold");
   const element = html(
     "button",
     { type: "button", class: `job ${look}`, tabindex: -1, title, "aria-label": title },
-    html("span", { class: "who" }, sign, html("span", { class: "cut" }, words)),
-    end === "" ? null : html("em", {}, end),
+    html("span", { class: "who" }, sign, html("span", { class: "cut" }, words), isFold ? html("em", {}, end) : null),
+    end === "" || isFold ? null : html("em", {}, end),
   );
   if (press !== null) element.addEventListener("click", press);
   return element;

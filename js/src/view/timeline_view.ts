@@ -27,8 +27,10 @@ export interface TimelineActions {
 const HEAD_ROW = 1;
 const LANE_COLUMN = 1;
 const SIGN_PX = 28;
-const LETTER_PX = 6.6;
+const LETTER_PX = 7.1;
 const TIME_PX = 30;
+const GAP_PX = 4;
+const LANES_PX = 124; // lanes' names and the rims
 
 export class TimelineView {
   readonly element: HTMLElement;
@@ -41,6 +43,7 @@ export class TimelineView {
   private names: (id: string) => string = (id) => id;
   private liveNodes: readonly string[] = [];
   private shownAt = "";
+  private widths: readonly number[] = [];
 
   constructor(
     private readonly actions: TimelineActions,
@@ -63,11 +66,22 @@ export class TimelineView {
     this.layout = layout;
     this.strip.update(state, state.steps.length > STRIP_ABOVE);
     this.element.hidden = layout.heads.length === 0 && state.branches.length < 2;
-    this.grid.style.gridTemplateColumns = `var(--lane-w) ${columnWidths(layout, names)} minmax(0, 1fr)`;
+    this.widths = namePixels(layout, names);
+    this.fit();
     this.grid.style.gridTemplateRows = `19px repeat(${layout.rows}, 22px)`;
     this.parts.update(this.drawn(layout, state));
     this.describe(state);
     this.bringIntoView(state);
+  }
+
+  /** Shares the width out: with little room the times go, then the columns scroll. Also after a change of size. */
+  fit(): void {
+    const { widths, grid } = this;
+    const wanted = widths.reduce((sum, width) => sum + width + TIME_PX + GAP_PX, LANES_PX);
+    grid.classList.toggle("tight", wanted > grid.clientWidth);
+    const columns = widths.map((width) => `minmax(min(${width}px, var(--job-most)), ${width + TIME_PX}px)`);
+    const template = `var(--lane-w) ${columns.join(" ") || "0px"} minmax(0, 1fr)`;
+    if (grid.style.gridTemplateColumns !== template) grid.style.gridTemplateColumns = template;
   }
 
   private describe(state: DebugState): void {
@@ -257,13 +271,11 @@ function jobKey(job: Job): string {
   }
 }
 
-/** As wide as its longest name and its time want; with little room the times go, then the columns scroll. */
-function columnWidths(layout: TimelineLayout, names: (id: string) => string): string {
+/** What each column needs for its longest name. */
+function namePixels(layout: TimelineLayout, names: (id: string) => string): number[] {
   const letters = layout.heads.map(() => 4);
   for (const job of layout.jobs) letters[job.column] = Math.max(letters[job.column] ?? 0, lettersOf(job, names));
-  const least = (count: number) => Math.round(Math.min(112, SIGN_PX + count * LETTER_PX));
-  const widths = letters.map((count) => `minmax(min(${least(count)}px, var(--job-most)), ${least(count) + TIME_PX}px)`);
-  return widths.join(" ") || "0px";
+  return letters.map((count) => Math.round(Math.min(112, SIGN_PX + count * LETTER_PX)));
 }
 
 function lettersOf(job: Job, names: (id: string) => string): number {

@@ -225,6 +225,7 @@ export class DebuggerView {
       this.timeline.update(state, view.names);
     }
     this.drawnState = state;
+    this.timeline.fit();
     this.refreshOpened(view);
     this.runClock(view.snapshot.run.status === "running" && !isPast && !this.isSaved);
   }
@@ -399,7 +400,8 @@ export class DebuggerView {
   private branchMenu(branch: WireBranch, from: HTMLElement): void {
     const { state } = this.session.debug;
     const current = state.branches.find((one) => one.id === state.branch);
-    const end = (branch.from_step ?? 0) + branch.steps;
+    const own = state.steps.filter((step) => step.branch === branch.id).map((step) => step.number);
+    const end = Math.max(branch.from_step ?? 0, ...own);
     const items: MenuItem[] = [
       { label: "Go to its end", key: "", refused: state.allowed.goto, run: () => this.commands.goTo(end, branch.id) },
       { label: "Name…", key: "", run: () => this.nameBranch(branch) },

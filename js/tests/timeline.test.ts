@@ -1,0 +1,208 @@
+import { describe, expect, it } from "vitest";
+import { looping, past, paused } from "../dev/debugger_fixtures.ts";
+import { NO_DEBUG } from "../src/core/debug_blank.ts";
+import { densityBars } from "../src/core/density.ts";
+import { editedNodes, lineage, shownStep } from "../src/core/overlay.ts";
+import { type Job, layTimeline, MOST_LANES } from "../src/core/timeline.ts";
+import { cellsOf, folded, isFold, type Slot } from "../src/core/timeline_cells.ts";
+import type { DebugState, WireStep } from "../src/protocol/generated_debugging.ts";
+
+function step(number: number, node: string, more: Partial<WireStep> = {}): WireStep {
+  const rest = {
+    visit: 1,
+    branch: 0,
+    wave: number,
+    lane: 0,
+    status: "done",
+    at_s: 0,
+    duration_s: 1,
+    effect: false,
+  } as const;
+  return { number, task: `t${number}`, node, wrote: [], ...rest, ...more };
+}
+
+function state(steps: readonly WireStep[], more: Partial<DebugState> = {}): DebugState {
+  const main = { id: 0, name: "main", parent: null, from_step: null, steps: steps.length, note: "" };
+  return { ...NO_DEBUG, seq: 1, status: "paused", steps, step: steps.at(-1)?.number ?? 0, branches: [main], ...more };
+}
+
+const branch = (id: number, parent: number, from_step: number) => ({
+  id,
+  name: `b${id}`,
+  parent,
+  from_step,
+  steps: 1,
+  note: "",
+});
+const line = (names: string) => [...names].map((name, i) => step(i + 1, name));
+const lay = (shown: DebugState, live: readonly string[] = [], unfolded: readonly number[] = []) =>
+  layTimeline(shown, new Set(unfolded), live);
+const words = (slots: readonly Slot[]) =>
+  slots
+    .map((slot) =>
+      isFold(slot) ? `${slot.nodes.join("")}×${slot.rounds}` : slot.steps.map((one) => one.node).join("+"),
+    )
+    .join(" ");
+const fold = (names: string, kept: readonly number[] = []) =>
+  words(folded(cellsOf(line(names)), (cell) => kept.includes(cell.first)));
+const of = <K extends Job["kind"]>(jobs: readonly Job[], kind: K) =>
+  jobs.filter((job): job is Extract<Job, { kind: K }> => job.kind === kind);
+
+describe("folding", () => {
+  it("leaves two rounds and folds a loop from the third on", () => {
+    expect(fold("abab")).toBe("a b a b");
+    expect(fold("xabababaz")).toBe("x a b a b ab×1 a z");
+    expect(fold("xababababz")).toBe("x a b a b ab×2 z");
+  });
+
+  it("folds a node that repeats itself", () => {
+    expect(fold("aaaaa")).toBe("a a a×3");
+  });
+
+  it("finds two loops in a row", () => {
+    expect(fold("aaaabcbcbcbc")).toBe("a a a×2 b c b c bc×2");
+  });
+
+  it("keeps a round open that must be seen, and folds what is on both sides of it", () => {
+    expect(fold("abababababab", [7])).toBe("a b a b ab×1 a b ab×2");
+  });
+
+  it("puts the parallel tasks of one wave into one cell, in the order of their lanes", () => {
+    const steps = [
+      step(1, "c", { wave: 1, lane: 2 }),
+      step(2, "a", { wave: 1, lane: 0 }),
+      step(3, "b", { wave: 1, lane: 1 }),
+    ];
+    expect(words(cellsOf(steps))).toBe("a+b+c");
+  });
+});
+
+describe("the layout", () => {
+  it("gives each wave a column and names it by its steps", () => {
+    const { heads } = lay(paused().debug, ["human_review"]);
+    expect(heads).toEqual(["1", "2", "3–5", "6", "7", "8", "9", "10", "11", "12", "13", ""]);
+  });
+
+  it("stands single steps in the middle of parallel lanes", () => {
+    const jobs = of(lay(paused().debug).jobs, "step").filter((job) => job.branch === 0);
+    expect(jobs.filter((job) => job.column === 2).map((job) => job.row)).toEqual([0, 1, 2]);
+    expect(jobs.find((job) => job.column === 0)?.row).toBe(1);
+  });
+
+  it("hangs a branch on the step it leaves after", () => {
+    const { jobs, stems } = lay(paused().debug);
+    const first = of(jobs, "step").find((job) => job.branch === 1);
+    expect(first?.column).toBe(4); // main's sixth step is the fourth column
+    expect(stems).toEqual([{ column: 4, fromRow: 1, toRow: 3, ghost: false }]);
+  });
+
+  it("hangs a branch of a branch on the line it comes from", () => {
+    const steps = [...line("abc"), step(4, "d", { branch: 1, wave: 2 }), step(5, "e", { branch: 2, wave: 2 })];
+    const { jobs } = lay(
+      state(steps, { branches: [...state([]).branches, branch(1, 0, 1), branch(2, 1, 1)], branch: 2 }),
+    );
+    expect(of(jobs, "step").find((job) => job.step.node === "e")?.column).toBe(1);
+  });
+
+  it("sets the cursor after the looked-at step and shows what would run there", () => {
+    const { cursor, jobs, lanes } = lay(past().debug);
+    expect(cursor).toBe(6);
+    expect(of(jobs, "ghost")).toMatchObject([{ nodes: ["critic"], column: 7 }]);
+    expect(lanes.at(-1)).toMatchObject({ name: "b2", branch: null });
+  });
+
+  it("sets the cursor before the first column at the start", () => {
+    expect(lay({ ...past().debug, looking: 0 }).cursor).toBe(-1);
+  });
+
+  it("shows no ghost where going on makes no branch", () => {
+    expect(of(lay({ ...past().debug, next_branch: "" }).jobs, "ghost")).toEqual([]);
+  });
+
+  it("has no cursor when live, and stands the live session after the last step", () => {
+    const { cursor, liveColumn } = lay(paused().debug, ["human_review"]);
+    expect(cursor).toBeNull();
+    expect(liveColumn).toBe(11);
+  });
+
+  it("merges lanes beyond the sixth", () => {
+    const steps = Array.from({ length: 9 }, (_, i) => step(i + 1, `n${i}`, { wave: 1, lane: i }));
+    const { jobs, rows } = lay(state(steps));
+    expect(rows).toBe(MOST_LANES);
+    expect(of(jobs, "lanes")[0]?.steps).toHaveLength(4);
+  });
+
+  it("folds loops, opens them by hand, and never hides the shown step", () => {
+    const { debug } = looping();
+    expect(of(lay(debug).jobs, "fold")).toMatchObject([{ fold: { rounds: 18, first: 11, last: 46 } }]);
+    const shown = lay({ ...debug, looking: 20 });
+    expect(
+      of(shown.jobs, "step")
+        .filter((job) => job.here)
+        .map((job) => job.step.number),
+    ).toEqual([20]);
+    const all = Array.from({ length: 18 }, (_, i) => 11 + 2 * i);
+    expect(of(lay(debug, [], all).jobs, "fold")).toEqual([]);
+  });
+
+  it("shows of a long run what is near the shown step", () => {
+    const steps = Array.from({ length: 400 }, (_, i) => step(i + 1, `n${i % 17}`));
+    const { jobs, hiddenBefore } = lay(
+      state(steps, { steps_before: 100, looking: 200, next_branch: "b1", would_run: ["x"] }),
+    );
+    const numbers = of(jobs, "step").map((job) => job.step.number);
+    expect(Math.min(...numbers)).toBe(176);
+    expect(Math.max(...numbers)).toBe(224);
+    expect(hiddenBefore).toBe(100 + 400 - 49);
+  });
+});
+
+describe("the line that is shown", () => {
+  const steps = [...line("abc"), step(4, "d", { branch: 1, wave: 2, status: "edited" })];
+  const forked = state(steps, { branches: [...state([]).branches, branch(1, 0, 1)], branch: 1, step: 4 });
+
+  it("goes along the parents up to where each was left", () => {
+    expect([...lineage(forked)]).toEqual([
+      [1, Number.POSITIVE_INFINITY],
+      [0, 1],
+    ]);
+  });
+
+  it("finds the shown step on it", () => {
+    expect(shownStep(forked)?.node).toBe("d");
+    expect(shownStep({ ...forked, looking: 1 })?.node).toBe("a");
+    expect(shownStep({ ...forked, looking: 2 })).toBeNull(); // on the line that was left
+  });
+
+  it("names the nodes whose result is a person's", () => {
+    expect([...editedNodes(forked)]).toEqual(["d"]);
+    expect([...editedNodes({ ...forked, looking: 1 })]).toEqual([]);
+  });
+
+  it("ends even if branches name each other as parents", () => {
+    expect(lineage({ ...forked, branches: [branch(0, 1, 1), branch(1, 0, 1)] }).size).toBe(2);
+  });
+});
+
+describe("the strip of a long run", () => {
+  it("puts all steps into at most so many bars, the worst of each on top", () => {
+    const steps = Array.from({ length: 1000 }, (_, i) =>
+      step(i + 1, "n", i === 500 ? { status: "failed", duration_s: 4 } : {}),
+    );
+    const bars = densityBars(state(steps), 160);
+    expect(bars.length).toBeLessThanOrEqual(160);
+    expect([bars[0]?.first, bars.at(-1)?.last]).toEqual([1, 1000]);
+    expect(bars.filter((bar) => bar.look === "failed")).toHaveLength(1);
+    expect(Math.max(...bars.map((bar) => bar.height))).toBe(1);
+  });
+
+  it("follows the current line only", () => {
+    const steps = [...line("abc"), step(4, "d", { branch: 1, wave: 2 })];
+    const forked = state(steps, { branches: [...state([]).branches, branch(1, 0, 1)], branch: 1 });
+    expect(densityBars(forked, 160).map((bar) => bar.first)).toEqual([1, 4]);
+  });
+
+  it("has no bars for no steps", () => {
+    expect(densityBars(state([]), 160)).toEqual([]);
+  });
+});
