@@ -77,6 +77,18 @@ describe("folding", () => {
   });
 });
 
+describe("cells", () => {
+  it("stand a change by hand before the wave it changes", () => {
+    const steps = [
+      step(1, "a"),
+      step(2, "b", { wave: 2, status: "edited" }),
+      step(3, "b", { wave: 2 }),
+      step(4, "c", { wave: 2 }),
+    ];
+    expect(words(cellsOf(steps))).toBe("a b b+c");
+  });
+});
+
 describe("the layout", () => {
   it("gives each wave a column and names it by its steps", () => {
     const { heads } = lay(paused().debug, ["human_review"]);

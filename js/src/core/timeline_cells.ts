@@ -27,11 +27,13 @@ export function isFold(slot: Slot): slot is Fold {
 const LONGEST_ROUND = 12;
 const ROUNDS_SHOWN = 2;
 
+/** A change by hand comes before the wave that it changes, so it stands in a column of its own. */
 export function cellsOf(steps: readonly WireStep[]): Cell[] {
-  const waves = new Map<number, WireStep[]>();
+  const waves = new Map<string, WireStep[]>();
   for (const step of [...steps].sort((a, b) => a.number - b.number)) {
-    const wave = waves.get(step.wave);
-    if (wave === undefined) waves.set(step.wave, [step]);
+    const name = step.status === "edited" ? `edit ${step.number}` : `${step.wave}`;
+    const wave = waves.get(name);
+    if (wave === undefined) waves.set(name, [step]);
     else wave.push(step);
   }
   return [...waves.values()].map((wave) => ({
