@@ -175,9 +175,8 @@ class Keeper:
 
     def _give_up(self, error: Exception) -> None:
         """Go on in memory. The next attempt is made by a later call, or by a timer if there is none."""
-        if isinstance(error, sqlite3.Error):
-            for copy in self._unsaved.values():
-                copy.is_unsure = True
+        for copy in self._unsaved.values():
+            copy.is_unsure = True
         self._retry_s = min(2 * self._retry_s, _LAST_RETRY_S) if self.problem is not None else _FIRST_RETRY_S
         self._retry_at = time.monotonic() + self._retry_s
         where = f"{self.place}, {known_where(self._unsaved)}"
@@ -217,7 +216,7 @@ class Keeper:
     def _open(self, *, create: bool) -> File | None:
         if self._file is not None and self._file.pid != os.getpid():
             self._release()  # we are a fork
-            self.owner = Owner.this()
+            self._be_another()
         if self._file is None:
             self._file = open_file(self.path, create=create, busy_ms=0 if self.problem else BUSY_MS)
             for copy in self.copies.values():
@@ -295,10 +294,16 @@ class Keeper:
                 sql = "UPDATE runs SET owner = NULL WHERE owner = ?"
                 self._file.connection.execute(sql, (self.owner.write(),))
         self._release()
-        self.owner.release()
-        self.owner = Owner.this()
+        self._be_another()
         self.copies = dict(self._unsaved)
         self._kept_bytes = 0
+
+    def _be_another(self) -> None:
+        """What was ours belongs to nobody any more, or, in a fork, to the parent."""
+        self.owner.release()
+        self.owner = Owner.this()
+        for copy in self.copies.values():
+            copy.is_ours = False
 
     # --- asking ------------------------------------------------------------------------
 

@@ -60,6 +60,7 @@ class RunCopy:
         is_whole: Whether both together are the whole run.
         row_id: Its id in the open file, None if it has to be looked up (again).
         is_claimed: Whether this store has written it to the open file, and so owns it.
+        is_ours: Whether this store has written it to this or an earlier file.
         is_taken: Whether another process goes on with it: it isn't written any more.
         is_unsure: Whether some of `pending` may be in the file already: a commit failed half-way.
         live: Steps with values that couldn't be stored, as they are.
@@ -75,6 +76,7 @@ class RunCopy:
     is_whole: bool = True
     row_id: int | None = None
     is_claimed: bool = False
+    is_ours: bool = False
     is_taken: bool = False
     is_unsure: bool = False
     live: dict[int, StoredStep] = field(default_factory=dict)
@@ -144,7 +146,8 @@ class RunCopy:
         self.saved.add(self.pending)
         self.saved.dropped.clear()
         self.pending = None
-        self.is_claimed, self.is_new, self.is_unsure = True, False, False
+        self.is_claimed, self.is_ours = True, True
+        self.is_new, self.is_unsure = False, False
         return grown
 
     def was_lost(self) -> None:
@@ -157,7 +160,8 @@ class RunCopy:
             # Its inputs came from the file that is gone; their large bodies go along.
             self.pending.blobs.update(header_values(self.header)[1])
         self.row_id = None
-        self.is_claimed, self.is_unsure = False, True
+        self.is_claimed = False
+        self.is_new, self.is_unsure = True, True
         self.size_bytes = 0
 
     def forget(self) -> None:

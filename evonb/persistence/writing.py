@@ -86,7 +86,7 @@ def _claim(connection: sqlite3.Connection, database: str, copy: RunCopy, owner: 
     sql = "SELECT id, owner FROM runs WHERE database = ? AND run_id = ?"
     row = connection.execute(sql, (place, plain(copy.header.run_id))).fetchone()
     if row is None:
-        if not (copy.is_new or copy.is_unsure):
+        if not copy.is_new:
             raise Missing(copy)
         values = header_values(copy.header)[0]
         copy.row_id = connection.execute(_RUN, (place, *values, time.time(), owner.write())).lastrowid
@@ -95,7 +95,7 @@ def _claim(connection: sqlite3.Connection, database: str, copy: RunCopy, owner: 
     before = Owner.read(row[1])
     if before == owner:
         return None
-    if copy.is_new or copy.is_unsure:
+    if copy.is_new or copy.is_ours:
         # The id is another run's; or it was ours, and somebody has gone on with it while the file was out of reach.
         raise Taken(copy, before)
     connection.execute("UPDATE runs SET owner = ? WHERE id = ?", (owner.write(), copy.row_id))

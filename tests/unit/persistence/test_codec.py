@@ -66,6 +66,8 @@ def same(a: Any, b: Any) -> bool:
     if isinstance(a, BaseModel):
         extra = same(a.__pydantic_extra__, b.__pydantic_extra__)
         return extra and same(a.__dict__, b.__dict__) and a.model_fields_set == b.model_fields_set
+    if isinstance(a, Frozen):
+        return same((a.a, a.b), (b.a, b.b))
     if isinstance(a, float):
         return a == b and math.copysign(1, a) == math.copysign(1, b) if a == a else b != b
     return bool(a == b)

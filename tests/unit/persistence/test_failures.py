@@ -120,6 +120,35 @@ def test_steps_taken_back_while_locked_stay_away(used: SqliteStore, opened: Open
     assert later.runs()[0].steps == 2
 
 
+def test_a_run_id_that_turns_out_to_be_taken_when_a_lock_is_gone_is_told_and_the_run_goes_on(
+    used: SqliteStore, opened: Open, path: Path, problems: list[StoreError]
+) -> None:
+    other = opened()
+    with lock(path):
+        other.begin(header(mine=True))  # nobody can know yet that there is one
+        write_steps(other, 1, 2)
+    other.flush()
+    write_steps(other, 3, 3)
+    assert [each.kind for each in problems] == ["locked", "taken"]
+    assert numbers(other) == [1, 2, 3]
+    assert other.header("run-1").inputs == {"mine": True}
+    write_steps(used, 4, 4)
+    assert numbers(opened()) == [1, 2, 3, 4]
+
+
+def test_a_run_that_is_opened_while_the_file_is_locked_goes_on_in_it(
+    used: SqliteStore, opened: Open, path: Path, problems: list[StoreError]
+) -> None:
+    used.close()
+    later = opened()
+    assert numbers(later) == [1, 2, 3]
+    with lock(path):
+        write_steps(later, 4, 4)
+    assert later.flush()
+    assert numbers(opened()) == [1, 2, 3, 4]
+    assert [each.kind for each in problems] == ["locked"]
+
+
 # --- not a file of ours ------------------------------------------------------------------------
 
 
