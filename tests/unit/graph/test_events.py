@@ -126,12 +126,18 @@ def test_a_failure_skips_the_siblings_and_ends_the_stream() -> None:
     assert ended.error.kind == "KeyError"
 
 
-def test_a_sibling_that_finishes_while_the_run_fails_isn_t_skipped_as_well() -> None:
+def test_each_task_of_a_failing_run_ends_once() -> None:
     async def fail(state: State) -> None:
+        finished.wait(5)  # holds the loop: the sibling's thread is done before its branch hears of it
         raise ValueError("no")
 
+    def quick(state: State) -> dict[str, Any]:
+        finished.set()
+        return {"log": ["b"]}
+
+    finished = threading.Event()
     engine = build(
-        {"a": say("a"), "b": say("b"), "c": fail, "d": say("d")},
+        {"a": say("a"), "b": quick, "c": fail, "d": say("d")},
         [("a", "b"), ("a", "c"), ("b", "d"), ("c", "d")],
         joins=("d",),
     )
@@ -140,8 +146,8 @@ def test_a_sibling_that_finishes_while_the_run_fails_isn_t_skipped_as_well() -> 
     with pytest.raises(NodeError):
         engine.run_sync({})
     ended = [each.task_id for each in seen if isinstance(each, (events.NodeFinished, events.NodeFailed))]
-    assert len(ended) == 3
-    assert [each.task_id for each in seen if isinstance(each, events.NodeSkipped)] == []
+    skipped = [each.task_id for each in seen if isinstance(each, events.NodeSkipped)]
+    assert sorted([*ended, *skipped]) == sorted({each.task_id for each in seen if isinstance(each, events.NodeQueued)})
 
 
 def test_the_turn_limit_ends_with_its_reason_and_the_cycle() -> None:
