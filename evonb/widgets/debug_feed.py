@@ -140,8 +140,10 @@ class DebugFeed:
         state = make_state(session)
         if state["status"] not in ("running", "pausing"):
             self._leave_output()
-        if not state["reason"] and state["status"] in ("running", "pausing") and self._cell_runs():
-            state["reason"] = CELL_HOLDS_BUTTONS
+        if state["status"] in ("running", "pausing") and self._cell_runs():
+            state["reason"] = state["reason"] or CELL_HOLDS_BUTTONS
+            for command in ("pause", "stop"):
+                state["allowed"][command] = CELL_HOLDS_BUTTONS
         self._keep_picture(state)
         picture = self._picture() if debugger.looking_at is not None else None
         return {"type": "debug", "state": state, "picture": picture}

@@ -225,6 +225,16 @@ async def test_an_edit_is_checked_first_and_keeps_types(desk: Desk) -> None:
     assert desk.calls.count("critic") == 1
 
 
+async def test_an_edit_stands_before_what_it_was_made_for(desk: Desk) -> None:
+    await desk.begin("critic")
+    await desk.do("edit", key="topic", text="tech", task=None, check=False)
+    await desk.do("step_wave")
+    edit, critic = desk.state["steps"][-2:]
+    assert (edit["status"], critic["status"]) == ("edited", "done")
+    assert (edit["lane"], critic["lane"]) == (0, 0)
+    assert critic["wave"] == edit["wave"] + 1
+
+
 async def test_an_edit_in_the_past_tells_its_branch(desk: Desk) -> None:
     await desk.begin("critic")
     await desk.do("step_back", count=1, branch=None)

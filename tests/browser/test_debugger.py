@@ -1,0 +1,209 @@
+"""The panel of a debugger in a real JupyterLab: what is clicked happens in the kernel, and is asserted there."""
+
+from __future__ import annotations
+
+import re
+import time
+from pathlib import Path
+
+from conftest import IPYKERNEL6, OpenNotebook
+from gates import KERNEL_SIDE, Gates
+from harness import Notebook
+from panel import Panel
+from picture import SETUP
+from playwright.sync_api import expect
+
+DESK = """%%evograph desk --mode debug
+class State(TypedDict, total=False):
+    messages: Annotated[list, "append_messages"]
+    score: float
+    rounds: Annotated[int, "add"]
+
+calls = []
+
+@node
+def plan(state):
+    "Plans the answer."
+    calls.append("plan")
+    print("planning")
+    return {"messages": [{"role": "assistant", "content": "a plan"}], "rounds": 0}
+
+@node
+async def draft(state):
+    calls.append("draft")
+    return {"score": state.get("score", 0.0) + 0.3, "rounds": 1}
+
+@node
+def review(state):
+    calls.append("review")
+    return {"messages": [{"role": "assistant", "content": f"scored {state['score']:.1f}"}]}
+
+@router("draft", END)
+def good(state):
+    return END if state["score"] > 0.5 else "draft"
+
+START >> plan >> draft >> review >> good
+"""
+
+
+def desk(open_notebook: OpenNotebook, *cells: str, kernel: str = "python3") -> tuple[Notebook, Panel]:
+    notebook = open_notebook(SETUP, DESK, *cells, kernel=kernel)
+    notebook.run(0)
+    notebook.run(1)
+    return notebook, Panel(notebook, 1)
+
+
+def until(notebook: Notebook, code: str, answer: str) -> None:
+    """Ask the kernel until it answers so."""
+    deadline = time.monotonic() + 15
+    while (found := notebook.ask(code)) != answer and time.monotonic() < deadline:
+        pass
+    assert found == answer
+
+
+def test_the_whole_tour(open_notebook: OpenNotebook, screens: Path) -> None:
+    notebook, panel = desk(open_notebook)
+    panel.expect_status("Idle")
+
+    # A breakpoint by mouse, another by keyboard.
+    panel.click_gutter("review")
+    until(notebook, "[each.node for each in desk.breakpoints()]", "['review']")
+    panel.choose("draft")
+    panel.page.keyboard.press("b")
+    until(notebook, "[each.node for each in desk.breakpoints()]", "['review', 'draft']")
+    panel.page.keyboard.press("b")
+    until(notebook, "[each.node for each in desk.breakpoints()]", "['review']")
+
+    # Run from the form; it stops before the node.
+    panel.press("resume")
+    panel.root.get_by_label("score").fill("0.1")
+    panel.root.locator("form.inputs").get_by_role("button", name="Run").click()
+    panel.expect_status("Paused")
+    panel.expect_text("Stopped before")
+    until(notebook, "desk.status, calls", "('paused', ['plan', 'draft'])")
+    panel.screenshot(screens / "debugger-paused.png")
+
+    # Inspect and edit.
+    panel.tab("State")
+    expect(panel.key_row("score")).to_contain_text("0.4")
+    panel.edit("score", "0.2")
+    until(notebook, "desk.state()['score']", "0.2")
+    expect(panel.key_row("score")).to_contain_text("0.2")
+    assert "planning" in (panel.tab("Log").text_content() or "")
+    panel.screenshot(screens / "debugger-log.png")
+
+    # Step, look back without running anything, come back.
+    panel.press("step_wave")
+    until(notebook, "calls", "['plan', 'draft', 'review']")
+    panel.press("step_back")
+    panel.press("step_back")
+    panel.expect_status("Past")
+    until(notebook, "desk.looking_at, calls", "(2, ['plan', 'draft', 'review'])")
+    panel.screenshot(screens / "debugger-past.png")
+    panel.key("End")
+    panel.expect_status("Paused")
+    until(notebook, "desk.looking_at is None", "True")
+
+    # Fork from an earlier step, then resume to the end.
+    panel.key("[")
+    panel.key("[")
+    panel.key("[")
+    until(notebook, "desk.looking_at", "1")
+    panel.press("resume")
+    panel.expect_status("Paused")
+    until(notebook, "[branch.name for branch in desk.branches()]", "['main', 'b2']")
+    panel.expect_text("b2")
+    panel.screenshot(screens / "debugger-branch.png")
+    panel.key("r")
+    panel.expect_status("Paused")
+    panel.key("r")
+    panel.expect_status("Done")
+    until(notebook, "desk.status", "'finished'")
+    panel.expect_nodes(plan="done", draft="done", review="done")
+
+
+def test_a_live_session_leaves_the_cell_and_two_views_agree(open_notebook: OpenNotebook) -> None:
+    cells = ("desk.set_breakpoint('review')\nhandle = desk.start({'score': 0.0})", "%evo show desk", "%evo state")
+    notebook, panel = desk(open_notebook, *cells)
+    notebook.run(2)
+    panel.expect_status("Paused")
+    notebook.run(3)
+    other = Panel(notebook, 3)
+    other.expect_status("Paused")
+    other.press("step_wave")
+    until(notebook, "calls", "['plan', 'draft', 'review']")
+    for each in (panel, other):
+        each.expect_nodes(review="done")
+    panel.press("step_back")
+    other.expect_status("Past: step 2 of 3")
+    other.press("step_back")
+    panel.expect_status("Past: step 1 of 3")
+    until(notebook, "desk.looking_at, len(calls)", "(1, 3)")
+
+
+def test_a_reloaded_page_shows_the_last_state(open_notebook: OpenNotebook) -> None:
+    notebook, panel = desk(open_notebook, "%evo break review", "%evo debug desk {'score': 0.0}")
+    notebook.run(2)
+    notebook.run(3)
+    panel.expect_status("Paused")
+    panel.press("step_back")
+    panel.expect_status("Past")
+    notebook.save()
+    notebook.open()
+    again = Panel(notebook, 1)
+    again.expect_status("Past")
+    again.press("step_wave")
+    again.expect_status("Paused")
+    until(notebook, "len(desk.branches())", "2")
+
+
+def test_a_failed_node_is_mended_and_tried_again(open_notebook: OpenNotebook, screens: Path) -> None:
+    source = DESK.replace('state.get("score", 0.0) + 0.3', "0.9 if fixed else state['socre']")
+    notebook, panel = desk(open_notebook, "handle = desk.start({})", "fixed = True")
+    notebook.set_source(1, "fixed = False\n")
+    notebook.run(1)
+    notebook.set_source(1, source)
+    notebook.run(1)
+    panel = Panel(notebook, 1)
+    notebook.run(2)
+    panel.expect_status("Failed")
+    panel.expect_nodes(draft="failed")
+    panel.expect_text("socre")
+    panel.screenshot(screens / "debugger-failed.png")
+    notebook.run(3)
+    panel.root.get_by_role("button", name=re.compile("Retry")).first.click()
+    panel.expect_nodes(draft="done")
+    until(notebook, "calls", "['plan', 'draft', 'draft']")
+
+
+def test_the_smoke_tour_on_the_older_kernel(open_notebook: OpenNotebook) -> None:
+    cells = ("desk.set_breakpoint('review')", "handle = desk.start({'score': 0.0})")
+    notebook, panel = desk(open_notebook, *cells, kernel=IPYKERNEL6)
+    notebook.run(2)
+    notebook.run(3)
+    panel.expect_status("Paused")
+    panel.press("step_wave")
+    until(notebook, "calls", "['plan', 'draft', 'review']")
+    panel.press("step_back")
+    panel.expect_status("Past")
+    panel.press("resume")
+    until(notebook, "len(desk.branches())", "2")
+
+
+def test_a_session_awaited_on_the_older_kernel_says_why_its_buttons_wait(
+    open_notebook: OpenNotebook, gates: Gates
+) -> None:
+    gates.make("draft")
+    notebook = open_notebook(SETUP + KERNEL_SIDE, DESK, "await desk.debug({})", kernel=IPYKERNEL6)
+    notebook.run(0)
+    notebook.set_source(1, DESK.replace('calls.append("draft")', 'await wait_at_async("draft")'))
+    notebook.run(1)
+    panel = Panel(notebook, 1)
+    notebook.start(2)
+    panel.expect_nodes(draft="running")
+    expect(panel.tool("pause")).to_have_attribute("data-hint", re.compile("A cell runs"), timeout=15_000)
+    gates.open("draft")
+    panel.expect_nodes(draft="running", review="done")
+    gates.open("draft")
+    panel.expect_status("Done")
+    expect(panel.tool("pause")).to_have_attribute("data-hint", re.compile("nothing runs"), timeout=15_000)
