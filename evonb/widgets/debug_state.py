@@ -91,7 +91,7 @@ def make_state(session: Session) -> DebugState:
         "looking": looking,
         "step": line[-1].number if line else 0,
         "branch": line[-1].branch if line else 0,
-        "steps": _wire_steps(steps, branches)[-STEPS_SHOWN:],
+        "steps": _wire_steps(steps, branches),
         "steps_before": max(0, len(steps) - STEPS_SHOWN),
         "branches": [_branch(each, steps, branches) for each in branches[:LIST_SHOWN]],
         "next_branch": _next_branch(at, line, branches),
@@ -141,12 +141,12 @@ def _all_steps(debugger: GraphEngineDebugger, branches: Sequence[Branch], line: 
 
 
 def _wire_steps(steps: Sequence[Step], branches: Sequence[Branch]) -> list[WireStep]:
-    """Steps with their lanes. An edit gets a wave of its own: it came before what it was made for, not beside it."""
+    """The newest steps with their lanes. An edit gets a wave of its own: it came before what it was made for, not beside it."""
     forked = {branch.id: branch.from_step for branch in branches}
     lanes: dict[tuple[int, int], int] = {}
     edits: dict[int, int] = {}  # by branch, so far
     edits_after: dict[int, int] = {}  # by step
-    wire: list[WireStep] = []
+    places: list[tuple[int, int]] = []
     for step in steps:
         shift = edits.setdefault(step.branch, edits_after.get(forked.get(step.branch, 0), 0))
         wave = step.wave + shift
@@ -154,8 +154,9 @@ def _wire_steps(steps: Sequence[Step], branches: Sequence[Branch]) -> list[WireS
         edits_after[step.number] = edits[step.branch]
         place = (step.branch, wave)
         lanes[place] = lanes.get(place, -1) + 1
-        wire.append({**wire_step(step, lanes[place]), "wave": wave})
-    return wire
+        places.append((wave, lanes[place]))
+    shown = zip(steps[-STEPS_SHOWN:], places[-STEPS_SHOWN:], strict=True)
+    return [{**wire_step(step, lane), "wave": wave} for step, (wave, lane) in shown]
 
 
 def _branch(branch: Branch, steps: Sequence[Step], branches: Sequence[Branch]) -> WireBranch:

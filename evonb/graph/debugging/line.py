@@ -96,6 +96,7 @@ class Moment:
         record: The state after it, or of what it concerns.
         hops: The ways on that its routers and edges chose.
         made: What came to wait by it.
+        step: As people see it, once somebody has asked; a moment that has its number doesn't change.
     """
 
     number: int
@@ -113,6 +114,7 @@ class Moment:
     error: ErrorInfo | None = None
     change: Change | None = None
     tools: tuple[dict[str, object], ...] = ()
+    step: Step | None = None
 
     @property
     def wrote(self) -> tuple[str, ...]:

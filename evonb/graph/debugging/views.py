@@ -117,7 +117,13 @@ def _task(session: Session, here: Moment, waiting: Waiting) -> WaitingTask:
 
 
 def step_of(session: Session, moment: Moment) -> Step:
-    """A moment as people see it."""
+    """A moment as people see it; made once, for views ask for whole histories again and again."""
+    if moment.step is None:
+        moment.step = _step_of(session, moment)
+    return moment.step
+
+
+def _step_of(session: Session, moment: Moment) -> Step:
     ran = moment.ran
     return Step(
         number=moment.number,
