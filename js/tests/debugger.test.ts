@@ -403,6 +403,33 @@ describe("a run", () => {
     expect(asked(model, "run")).toEqual([]);
   });
 
+  it("begins by the toolbar once something was entered, and leads to the inputs before", async () => {
+    const { el, model } = await open(idle());
+    const field = labelled(el, "messages") as HTMLTextAreaElement;
+    click(tool(el, "resume"));
+    await settle();
+    expect(document.activeElement).toBe(field);
+    expect(asked(model, "run")).toEqual([]);
+    field.value = "Why twice?";
+    field.dispatchEvent(new Event("input", { bubbles: true }));
+    click(tool(el, "resume"));
+    await settle();
+    expect(asked(model, "run")).toHaveLength(1);
+  });
+
+  it("says why buttons wait where a cell holds them", async () => {
+    const { el, model } = await open(running());
+    model.show({ reason: "a cell awaits this session" });
+    await settle();
+    expect(one(el, ".now").textContent).toContain("a cell awaits this session");
+  });
+
+  it("shows on the timeline what is at work, then where it stopped", async () => {
+    const { el, model } = await open(running());
+    expect(one(el, ".job.live.running").textContent).toBe("draft");
+    expect(model.snapshot.nodes["draft"]?.status).toBe("running");
+  });
+
   it("that failed offers the three ways on", async () => {
     const { el, model } = await open(failed());
     const ways = all(el, ".ways button");

@@ -45,9 +45,10 @@ export function barWords(state: DebugState, snapshot: Snapshot, names: Names, sa
     case "idle":
       return ["Nothing has run. Press ", { b: "Run" }, " or call ", { b: `${callable(snapshot)}.start(…)` }];
     case "running":
-      return runningWords(snapshot, names);
+      // A cell that awaits its own session keeps the buttons waiting: the kernel says so.
+      return [...runningWords(snapshot, names), reasonOf(state)];
     case "pausing":
-      return ["Stops before the next task; what runs is let finish"];
+      return ["Stops before the next task; what runs is let finish", reasonOf(state)];
     case "paused":
       return pausedWords(state, names);
     case "failed":

@@ -11,6 +11,8 @@ export const MOST_LANES = 6;
 /** Above this the whole is a strip, and only what is near the shown step stands in lanes. */
 export const STRIP_ABOVE = 200;
 const NEAR = 24;
+/** Before a run there is its line already, so that nothing appears and pushes. */
+const MAIN: WireBranch = { id: 0, name: "main", parent: null, from_step: null, steps: 0, note: "" };
 
 interface Place {
   readonly column: number;
@@ -130,7 +132,7 @@ class Layouter {
   private branches(steps: readonly WireStep[]): WireBranch[] {
     const used = new Set(steps.map((step) => step.branch));
     const all = this.state.branches.filter((branch) => used.has(branch.id) || branch.id === this.state.branch);
-    return [...all].sort((a, b) => a.id - b.id);
+    return all.length === 0 ? [MAIN] : [...all].sort((a, b) => a.id - b.id);
   }
 
   private placeBranch(branch: WireBranch, steps: readonly WireStep[]): void {

@@ -17,6 +17,7 @@ export class InputForm {
   readonly element = html("form", { class: "inputs", "aria-label": "Inputs of the run" });
   private entries: readonly Entry[] = [];
   private made = "";
+  private touched = false;
 
   constructor(
     private readonly desk: Desk,
@@ -34,6 +35,7 @@ export class InputForm {
     const key = JSON.stringify(state.input_schema);
     if (key === this.made) return;
     this.made = key;
+    this.touched = false;
     this.entries = fieldsOf(state.input_schema).map((field) => this.entry(field));
     const words =
       this.entries.length === 0 ? `${snapshot.graph.name} takes no inputs.` : `Inputs of ${snapshot.graph.name}`;
@@ -48,7 +50,13 @@ export class InputForm {
     );
   }
 
-  focus(): void {
+  /** Begins the run if something was entered; else the reader is led to what can be. */
+  proceed(): void {
+    if (this.touched) void this.run();
+    else this.focus();
+  }
+
+  private focus(): void {
     (this.entries[0]?.control ?? this.element.querySelector("button"))?.focus();
   }
 
@@ -68,6 +76,7 @@ export class InputForm {
     const fault = html("span", { class: "verdict bad", role: "status" });
     const control = this.control(field);
     control.addEventListener("input", () => {
+      this.touched = true;
       fault.textContent = "";
     });
     const read = () => {

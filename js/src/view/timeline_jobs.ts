@@ -14,7 +14,12 @@ export interface JobActions {
   live(): void;
 }
 
-export function jobElement(job: Job, names: (id: string) => string, actions: JobActions): HTMLElement {
+export function jobElement(
+  job: Job,
+  names: (id: string) => string,
+  liveLook: "paused" | "running",
+  actions: JobActions,
+): HTMLElement {
   switch (job.kind) {
     case "step":
       return stepChip(job.step, job.here, job.branch, names, actions);
@@ -50,7 +55,7 @@ export function jobElement(job: Job, names: (id: string) => string, actions: Job
       );
     case "live": {
       const words = listWords(job.nodes.map(names));
-      return chip("live paused", `Live: ${words}`, actions.live, stateIcon("paused"), words, "");
+      return chip(`live ${liveLook}`, `Live: ${words}, ${liveLook}`, actions.live, stateIcon(liveLook), words, "");
     }
   }
 }

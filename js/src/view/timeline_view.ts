@@ -24,6 +24,11 @@ export interface TimelineActions {
   branch(branch: WireBranch, at: HTMLElement): void;
 }
 
+export interface Live {
+  readonly nodes: readonly string[];
+  readonly look: "paused" | "running";
+}
+
 const HEAD_ROW = 1;
 const LANE_COLUMN = 1;
 const SIGN_PX = 28;
@@ -41,7 +46,7 @@ export class TimelineView {
   private layout: TimelineLayout | null = null;
   private state: DebugState | null = null;
   private names: (id: string) => string = (id) => id;
-  private liveNodes: readonly string[] = [];
+  private live: Live = { nodes: [], look: "paused" };
   private shownAt = "";
   private widths: readonly number[] = [];
 
@@ -56,16 +61,15 @@ export class TimelineView {
     this.grid.addEventListener("keydown", (event) => this.press(event), { signal });
   }
 
-  update(state: DebugState, names: (id: string) => string): void {
+  /** @param live What the session stands before or works at, as far as it isn't the past that is shown. */
+  update(state: DebugState, names: (id: string) => string, live: Live): void {
     this.state = state;
     this.names = names;
     // The past says nothing about where the live session stands: what was seen last is kept.
-    if (state.looking === null)
-      this.liveNodes = state.status === "paused" || state.status === "failed" ? state.stopped_at : [];
-    const layout = layTimeline(state, this.unfolded, this.liveNodes);
+    if (state.looking === null) this.live = live;
+    const layout = layTimeline(state, this.unfolded, this.live.nodes);
     this.layout = layout;
     this.strip.update(state, state.steps.length > STRIP_ABOVE);
-    this.element.hidden = layout.heads.length === 0 && state.branches.length < 2;
     this.widths = namePixels(layout, names);
     this.fit();
     this.grid.style.gridTemplateRows = `19px repeat(${layout.rows}, 22px)`;
@@ -161,10 +165,10 @@ export class TimelineView {
     const key = jobKey(job);
     return {
       key,
-      version: JSON.stringify([job, "fold" in job ? job.fold.nodes.map(this.names) : ""]),
+      version: JSON.stringify([job, job.kind === "live" && this.live.look]),
       make: () =>
         place(
-          jobElement(job, this.names, {
+          jobElement(job, this.names, this.live.look, {
             goTo: this.actions.goTo,
             unfold: (first) => this.unfold(first),
             live: this.actions.live,
@@ -182,7 +186,7 @@ export class TimelineView {
       job.kind === "fold" && job.fold.first === first ? [job.fold] : [],
     )[0];
     for (const cell of fold?.cells ?? []) this.unfolded.add(cell.first);
-    if (this.state !== null) this.update(this.state, this.names);
+    if (this.state !== null) this.update(this.state, this.names, this.live);
   }
 
   /** The right edge of each column that holds a step of the line, in page pixels. */

@@ -14,6 +14,8 @@ import { ZoomBar } from "../view/zoom_bar.ts";
 import { Keyboard, type KeyTarget } from "./keyboard.ts";
 
 const ZOOM_STEP = 1.25;
+const FOREIGN = "This view was saved by another version of evonb. Run the cell again to see it.";
+const NO_NODES = "This graph has no nodes yet. Connect some: START >> first >> END";
 
 export interface CanvasActions extends Pick<KeyTarget, "open" | "back"> {
   choose(node: string): void;
@@ -21,6 +23,8 @@ export interface CanvasActions extends Pick<KeyTarget, "open" | "back"> {
   menu(node: string, at: { x: number; y: number }, from: SVGElement): void;
   elapsedS(): number;
   legend(): void;
+  /** The view was saved by another version, whose data can't be read. */
+  foreign(): boolean;
 }
 
 export class DebuggerCanvas {
@@ -81,7 +85,7 @@ export class DebuggerCanvas {
     marks.update(state, chosen);
     const { graph } = snapshot;
     setAttribute(this.stage.svg, "aria-label", `Graph ${graph.name}, ${graph.nodes.length} nodes`);
-    this.empty.textContent = graph.nodes.length === 0 ? "Waiting for the graph…" : "";
+    this.empty.textContent = this.actions.foreign() ? FOREIGN : snapshot.seq < 0 ? "Waiting for the graph…" : NO_NODES;
     this.empty.hidden = graph.nodes.length > 0;
     if (!still) this.follow(snapshot, state);
   }

@@ -27,7 +27,7 @@ import type { DebugState, WireBranch } from "../protocol/generated_debugging.ts"
 import { html, setAttribute } from "../view/dom.ts";
 import { Menu, type MenuItem } from "../view/menu.ts";
 import { followScheme } from "../view/scheme.ts";
-import { TimelineView } from "../view/timeline_view.ts";
+import { type Live, TimelineView } from "../view/timeline_view.ts";
 import { Tips } from "../view/tips.ts";
 import { Voice } from "../view/voice.ts";
 import { DebuggerCanvas } from "./debugger_canvas.ts";
@@ -133,6 +133,7 @@ export class DebuggerView {
       toggleBreakpoint: (node: string) => this.commands.toggleBreakpoint(node),
       menu: (node: string, at: { x: number; y: number }, from: SVGElement) => this.nodeMenu(node, at, from),
       legend: () => this.help.toggle(),
+      foreign: () => this.session.graph.foreignProtocol !== null,
       elapsedS: () => this.session.debug.picture?.run.elapsed_s ?? this.session.graph.elapsedS(),
     };
     const bounded = (wanted: number) =>
@@ -222,12 +223,19 @@ export class DebuggerView {
     if (state !== this.drawnState || this.inspector.openTab === "Waiting") {
       this.inspector.update(view);
       this.failure.update(view);
-      this.timeline.update(state, view.names);
+      this.timeline.update(state, view.names, this.liveNodes(view));
     }
     this.drawnState = state;
     this.timeline.fit();
     this.refreshOpened(view);
     this.runClock(view.snapshot.run.status === "running" && !isPast && !this.isSaved);
+  }
+
+  /** What the session stands before, or, while it runs, is at work at. */
+  private liveNodes({ state, snapshot }: PanelView): Live {
+    const running = Object.entries(snapshot.nodes).filter(([, node]) => node.status === "running");
+    if (running.length > 0) return { nodes: running.map(([id]) => id), look: "running" };
+    return { nodes: state.status === "paused" ? state.stopped_at : [], look: "paused" };
   }
 
   private drawFrame(): void {
@@ -331,14 +339,14 @@ export class DebuggerView {
     this.panels.Waiting.skip(task, this.panelView);
   }
 
-  /** Asks for the inputs of a run, or begins it at once where it takes none. */
+  /** Asks for the inputs of a run; begins it where they have been entered, or where it takes none. */
   private askInputs(): void {
     if (fieldsOf(this.session.debug.state.input_schema).length === 0)
       return void this.commands.send({ type: "run", inputs: {} });
     this.showTab("State");
     this.panels.State.showForm(true);
     this.panels.State.update(this.panelView);
-    this.panels.State.form.focus();
+    this.panels.State.form.proceed();
   }
 
   private cover(over: HTMLElement | null): void {
