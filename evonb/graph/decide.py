@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from evonb.graph.plan import EdgePlan, JoinPlan, NodePlan
 from evonb.graph.record import Record
 
-__all__ = ["Batch", "Hop", "JoinNote", "Outcome", "Slot", "SlotKey", "Slots", "Task", "decide"]
+__all__ = ["Batch", "Hop", "JoinNote", "Outcome", "Slot", "SlotKey", "Slots", "Task", "decide", "in_edge_order"]
 
 
 class Batch:
@@ -76,16 +76,6 @@ class Task:
             if task.node.spec is not None:
                 names.append(task.node.name)
         return names[::-1]
-
-    def order(self) -> tuple[tuple[int, int], ...]:
-        """A key that sorts tasks by the edges they came by, whatever finished first."""
-        steps = []
-        task: Task | None = self
-        while task is not None:
-            steps.append((task.edge, -1 if task.place is None else task.place[1]))
-            task = task.parents[0] if task.parents else None
-        return tuple(reversed(steps))
-
 
 @dataclass(slots=True, eq=False, repr=False)
 class Hop:
@@ -230,3 +220,56 @@ def _chosen(slot: Slot) -> list[Arrival]:
             chosen[bit].setdefault(place[1], arrival)
         arrival = arrival.before
     return [of_bit[position] for _, of_bit in sorted(chosen.items()) for position in sorted(of_bit)]
+
+
+def in_edge_order(ended: Sequence[tuple[Task, Hop]]) -> list[tuple[Task, Hop]]:
+    """What reached the end, sorted by its last edge, then by the edges that its task came by; whatever was quicker.
+
+    Ways share their beginnings, so each task is looked at once, however many ways lead through it.
+    """
+    if len(ended) < 2:
+        return list(ended)
+    ways = _Ways()
+    places = [ways.of(task) for task, _ in ended]
+    ranks = ways.ranks()
+    order = sorted(range(len(ended)), key=lambda at: (ended[at][1].edge.index, ranks[places[at]]))
+    return [ended[at] for at in order]
+
+
+class _Ways:
+    """The ways to some tasks as a tree of steps; tasks that came by the same edges share a place in it."""
+
+    def __init__(self) -> None:
+        self._places: dict[Task, int] = {}
+        self._next: list[dict[tuple[int, int], int]] = [{}]
+
+    def of(self, task: Task) -> int:
+        """The place of a task."""
+        back = [task]
+        while back[-1] not in self._places and back[-1].parents:
+            back.append(back[-1].parents[0])
+        place = self._places.get(back[-1])
+        for each in reversed(back if place is None else back[:-1]):
+            place = self._places[each] = self._step(place or 0, each)
+        assert place is not None
+        return place
+
+    def _step(self, place: int, task: Task) -> int:
+        following = self._next[place]
+        step = (task.edge, -1 if task.place is None else task.place[1])
+        if step not in following:
+            following[step] = len(self._next)
+            self._next.append({})
+        return following[step]
+
+    def ranks(self) -> list[int]:
+        """For each place its rank: a way before those that go on from it, then by edges."""
+        ranks = [0] * len(self._next)
+        stack = [0]
+        rank = 0
+        while stack:
+            place = stack.pop()
+            ranks[place] = rank
+            rank += 1
+            stack.extend(after for _, after in sorted(self._next[place].items(), reverse=True))
+        return ranks

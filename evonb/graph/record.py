@@ -165,14 +165,19 @@ def _redo(schema: CompiledSchema, values: Values, step: Record) -> None:
 def _shared(tips: Sequence[Record]) -> Record | None:
     """The last record that every tip descends from, whichever way one goes back."""
     shared: Record | None = tips[0]
+    seen: set[Record] = set()  # all of them descend from `shared`, so a way back that meets one can stop
     for tip in tips[1:]:
         other: Record | None = tip
         while shared is not other:
             if shared is None or other is None:
                 return None
-            if shared.depth >= other.depth:
+            if shared.depth > other.depth:
+                seen.add(shared)
                 shared = shared.parent
+            elif other in seen:
+                break
             else:
+                seen.add(other)
                 other = other.parent
     return shared
 

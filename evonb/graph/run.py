@@ -16,7 +16,7 @@ from evonb.errors import NodeError
 from evonb.graph import record as records
 from evonb.graph.bus import Bus
 from evonb.graph.calling import TookTooLong, call_node
-from evonb.graph.decide import Hop, Slot, SlotKey, Task, decide
+from evonb.graph.decide import Hop, Slot, SlotKey, Task, decide, in_edge_order
 from evonb.graph.failure import node_error
 from evonb.graph.hops import hops_of
 from evonb.graph.lending import Pool
@@ -105,8 +105,7 @@ class Run:
         """What has reached the end by now, merged in edge order."""
         if not self.ended:
             return None
-        ordered = sorted(self.ended, key=lambda each: (each[1].edge.index, each[0].order()))
-        return records.joined(self.plan.schema, [hop.record for _, hop in ordered])
+        return records.joined(self.plan.schema, [hop.record for _, hop in in_edge_order(self.ended)])
 
     # --- branches ------------------------------------------------------------------------
 

@@ -24,7 +24,7 @@ from evonb.graph.debugging.line import Line, Moment, back_from, visits_at
 from evonb.graph.debugging.performing import Done, Performer
 from evonb.graph.debugging.points import Numbers, Point, SessionError, Waiting, advanced
 from evonb.graph.debugging.rows import plain
-from evonb.graph.decide import Hop, Outcome, Task, decide
+from evonb.graph.decide import Hop, Outcome, Task, decide, in_edge_order
 from evonb.graph.events import ForkMade, RunPaused
 from evonb.graph.hops import hops_of
 from evonb.graph.isolate import take
@@ -159,8 +159,7 @@ class Session:
         """The state at a moment: after its step, or, once nothing waits there any more, the whole result."""
         ended = moment.point.ended
         if ended and not any(each.can_run for each in moment.point.waiting):
-            ordered = sorted(ended, key=lambda each: (each[1].edge.index, each[0].order()))
-            return records.joined(self.plan.schema, [hop.record for _, hop in ordered])
+            return records.joined(self.plan.schema, [hop.record for _, hop in in_edge_order(ended)])
         return moment.record
 
     def changed(self) -> None:
