@@ -127,5 +127,22 @@ WORKLOADS = {
     "fan": Workload(fan, (10, 100, 1000), 6, 1.2, "one node, N branches, one join"),
     "messages": Workload(messages, (10, 100, 1000), 100, 1.1, "N turns, one message more each"),
     "bigstate": Workload(bigstate, (10, 100, 1000, 10000), 30, 0.1, "50 nodes, N kB that nobody touches"),
+    "debug_persist": Workload(chain_sync, (10, 100, 1000), 40, 1.05, "N sync nodes, each kept in SQLite"),
     "slow_branch": Workload(slow_branch, (4,), 1.03, None, "0.2 s beside N pieces of 0.2/N s"),
 }
+
+SIZES: dict[str, tuple[int, ...]] = {
+    **{name: workload.sizes for name, workload in WORKLOADS.items()},
+    "stream": (10_000,),
+    "import": (0,),
+    "memory": (1000,),
+}
+"""Everything that is measured, with its sizes."""
+
+BOUNDS: dict[str, tuple[str, float, float | None]] = {
+    **{name: (workload.what, workload.most, workload.growth) for name, workload in WORKLOADS.items()},
+    "stream": ("N chunks from one node", 8, None),
+    "import": ("importing", 3, None),
+    "memory": ("peak of `messages`, history kept", 4, None),
+}
+"""In words, how many times the bare work it may take, and the largest growth."""
