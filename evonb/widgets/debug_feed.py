@@ -27,6 +27,8 @@ from evonb.widgets.pace import Pace
 __all__ = ["DebugFeed", "debug_feed_of", "look_back", "move_debug_feed"]
 
 PERIOD_S = 0.2
+LOAD = 5
+"""While something runs, states take a fifth of the time at most: a long history costs more to show."""
 MAX_WATCHES = 20
 
 _log = get_logger(__name__)
@@ -54,6 +56,7 @@ class DebugFeed:
         self._log_lines = 0
         self._rebase = self._was_past = False
         self._last_step = 0
+        self._clock, self._made_at, self._cost_s = clock, float("-inf"), 0.0
         self._take(debugger)
         self._cell_runs, leave_cells = watch_cells(self._changed)
         self._cells = leave_cells
@@ -61,6 +64,7 @@ class DebugFeed:
 
     def _take(self, debugger: GraphEngineDebugger) -> None:
         self.debugger = debugger
+        self._run_id: ev.RunId | None = None
         self.keys = Keys.of(debugger.state_schema)
         former: Session | None = getattr(self, "_session", None)
         self._session = Session(debugger, self.keys, self.log, former.watches if former else [])
@@ -106,6 +110,10 @@ class DebugFeed:
 
     def flush(self, *, force: bool = False) -> None:
         """Publish the state if it has changed. On the loop of the views, or, while that is blocked, from elsewhere."""
+        began = self._clock()
+        if not force and began - self._made_at < LOAD * self._cost_s and self.debugger.status in ("running", "pausing"):
+            self._pace.flushed(again=True)
+            return
         try:
             message = self._make()
         except Exception:
@@ -113,6 +121,8 @@ class DebugFeed:
             _log.exception("The panel's state couldn't be made")
             self._pace.flushed(again=False)
             return
+        self._made_at = self._clock()
+        self._cost_s = self._made_at - began
         is_new = {**message["state"], "seq": 0} != {**self.message["state"], "seq": 0}
         self._pace.flushed(again=False)
         if not (is_new or force):
@@ -183,8 +193,12 @@ class DebugFeed:
 
     def _hear(self, event: ev.Event) -> None:
         """The engine's listener; any thread. A plain `run` of the debugger isn't its session's."""
-        if event.run_id != self.debugger.run_id or isinstance(event, ev.Chunk):
+        if isinstance(event, ev.Chunk):
             return
+        if event.run_id != self._run_id:
+            if event.run_id != self.debugger.run_id:
+                return
+            self._run_id = event.run_id
         match event:
             case ev.RunStarted(path=()):
                 self._begin()
@@ -198,7 +212,8 @@ class DebugFeed:
                 self.log.ended(event.node, event.task_id)
             case ev.ForkMade():
                 self._rebase = True
-        self._changed()
+        # Something runs, so this can wait its turn; the debugger itself says when it stands still.
+        self._pace.ask()
 
     def _begin(self) -> None:
         self._leave_output()  # of the run before

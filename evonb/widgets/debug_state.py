@@ -141,7 +141,7 @@ def _all_steps(debugger: GraphEngineDebugger, branches: Sequence[Branch], line: 
 
 
 def _wire_steps(steps: Sequence[Step], branches: Sequence[Branch]) -> list[WireStep]:
-    """The newest steps with their lanes. An edit gets a wave of its own: it came before what it was made for, not beside it."""
+    """The newest steps with their lanes. An edit gets a wave of its own: it came before, not beside, what it is for."""
     forked = {branch.id: branch.from_step for branch in branches}
     lanes: dict[tuple[int, int], int] = {}
     edits: dict[int, int] = {}  # by branch, so far

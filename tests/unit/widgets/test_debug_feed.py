@@ -413,3 +413,32 @@ async def test_the_form_of_the_inputs_says_what_each_key_expects(desk: Desk) -> 
     schema: Any = desk.state["input_schema"]
     assert schema["properties"]["score"] == {"type": "number", "description": "float", "strategy": "overwrite"}
     assert schema["properties"]["messages"]["strategy"] == "append_messages"
+
+
+async def test_a_flood_of_steps_and_chunks_costs_few_states_and_the_last_one_is_right(tmp_path: Path) -> None:
+    builder = GraphBuilder(state_schema=State, name="flood")
+
+    async def spill(state: Any, stream_writer: Any) -> dict[str, int]:
+        for _ in range(40):
+            stream_writer.put("x")
+        return {"rounds": 1}
+
+    builder.add_node("spill", spill)
+    builder.set_entry_point("spill")
+    builder.add_condition_edge("spill", lambda state: "end" if state["rounds"] == 250 else "spill", ["spill", "end"])
+    debugger = builder.build(graph_mode="debug", db_file_path=str(tmp_path / "runs.db"))
+    assert isinstance(debugger, GraphEngineDebugger)
+    feed = DebugFeed(debugger)
+    messages: list[DebugMessage] = []
+    feed.subscribe(messages.append)
+    began = asyncio.get_running_loop().time()
+    await debugger.start({})
+    while feed.state["status"] != "finished":
+        await asyncio.sleep(0)
+    elapsed_s = asyncio.get_running_loop().time() - began
+    assert len(messages) <= 5 * elapsed_s + 4
+    assert feed.state["step"] == 251  # the end is a step
+    assert next(key for key in feed.state["state"] if key["key"] == "rounds")["value"]["text"] == "250"
+    assert feed.feed.snapshot()["nodes"]["spill"]["chunks"] == 40
+    feed.close()
+    debugger.store.close()
