@@ -92,3 +92,8 @@ const flags = location.hash;
 if (flags.includes("dark")) document.documentElement.classList.add("dark");
 const only = /only=(\w+)/.exec(flags)?.[1];
 for (const [name, shown] of Object.entries(EXHIBITS)) if (only === undefined || only === name) exhibit(name, shown);
+
+/** For scripts that hold real sessions: shows one that Python wrote down. */
+Object.assign(window, {
+  showSession: (fixture: Fixture) => exhibit("session", { title: "A session", fixture: () => fixture }),
+});

@@ -27,7 +27,7 @@ const IDLE_NODE: NodeState = {
   wrote: [],
 };
 
-const IDLE_EDGE: EdgeState = { taken: 0, passed_over: 0 };
+const IDLE_EDGE: EdgeState = { taken: 0, passed_over: 0, unused: false };
 
 export const IDLE_RUN: RunState = {
   run_id: null,

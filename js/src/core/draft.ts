@@ -7,6 +7,7 @@
 import type { EdgeState, NodeState, NodeStatus, RunState, Snapshot } from "../protocol/generated.ts";
 import { emptySnapshot } from "./blank.ts";
 import { lookUp, put } from "./record.ts";
+import { passedTargets, settledNode } from "./settle.ts";
 
 export class Draft {
   private readonly owned = new Set<"nodes" | "edges">();
@@ -60,7 +61,23 @@ export class Draft {
       this.edges = { ...this.edges };
       this.owned.add("edges");
     }
-    put(this.edges, id, { taken: old.taken + taken, passed_over: old.passed_over + passedOver });
+    const unused = old.unused && taken === 0;
+    put(this.edges, id, { taken: old.taken + taken, passed_over: old.passed_over + passedOver, unused });
+  }
+
+  /** The run has ended at `atS`. */
+  settle(atS: number): void {
+    const { graph } = this.snapshot;
+    const passed = passedTargets(graph, this.edges);
+    for (const { id, kind } of graph.nodes) {
+      const old = kind === "start" || kind === "end" ? undefined : lookUp(this.nodes, id);
+      const change = old === undefined ? null : settledNode(old, atS, passed.has(id));
+      if (change !== null) this.node(id, () => change, "skipped");
+    }
+    const unused = Object.entries(this.edges).filter(([, edge]) => edge.taken === 0);
+    this.edges = { ...this.edges };
+    this.owned.add("edges");
+    for (const [id, edge] of unused) put(this.edges, id, { ...edge, unused: true });
   }
 }
 

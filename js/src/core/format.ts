@@ -6,7 +6,7 @@ const SPACE = "\u00a0"; // a number doesn't part from its unit at the end of a l
 export function formatDuration(seconds: number): string {
   const s = Math.max(0, seconds);
   if (s < 0.0995) return `${Math.round(s * 1000)}${SPACE}ms`;
-  if (s < 59.95) return `${s.toFixed(1)}${SPACE}s`;
+  if (s < 59.95) return `${(Math.round(s * 10) / 10).toFixed(1)}${SPACE}s`;
   if (s < 3599.5) return minutes(Math.round(s));
   return hours(Math.round(s / 60));
 }
@@ -38,6 +38,12 @@ export function plural(count: number, noun: string): string {
 /** 1204 as "1,204", whatever the browser's language: the words around it are English. */
 export function formatCount(count: number): string {
   return count.toLocaleString("en-US");
+}
+
+/** "×3"; from a thousand on "×5k", so that it covers nothing else. */
+export function visitsBadge(visits: number): string {
+  if (visits < 1000) return `×${visits}`;
+  return visits < 1_000_000 ? `×${Math.floor(visits / 1000)}k` : `×${Math.floor(visits / 1_000_000)}M`;
 }
 
 /** 1st, 2nd, 3rd, 11th. */

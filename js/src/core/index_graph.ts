@@ -1,6 +1,7 @@
 /** Look-ups over a graph that never changes while it is drawn: nodes and edges by id, who follows whom. */
 
 import type { WireEdge, WireGraph, WireLayout, WireNode } from "../protocol/generated.ts";
+import { visible } from "./text.ts";
 
 export interface GraphIndex {
   readonly graph: WireGraph;
@@ -29,7 +30,7 @@ export function indexGraph(graph: WireGraph, layout: WireLayout): GraphIndex {
 
 /** Names, or names of the nodes, of these ids; an id that the graph doesn't know stands for itself. */
 export function nameOf(index: GraphIndex, id: string): string {
-  return index.nodes.get(id)?.name ?? id;
+  return visible(index.nodes.get(id)?.name ?? id);
 }
 
 function groupBy<T>(items: readonly T[], key: (item: T) => string): Map<string, T[]> {

@@ -4,8 +4,9 @@
  */
 
 import { assertNever } from "../protocol/assert_never.ts";
-import { type Snapshot, STREAM_TAIL_CHARS, type WireEvent } from "../protocol/generated.ts";
+import { type NodeState, type Snapshot, STREAM_TAIL_CHARS, type WireEvent } from "../protocol/generated.ts";
 import { Draft } from "./draft.ts";
+import { cutOff } from "./settle.ts";
 import { tail } from "./text.ts";
 
 /** The snapshot after `event`. Events about nodes or edges that the graph doesn't have change only the clock. */
@@ -41,8 +42,10 @@ function apply(draft: Draft, event: WireEvent): void {
     case "run_paused":
       return draft.run({ status: "paused", reason: event.reason });
     case "run_finished":
+      draft.settle(event.at_s);
       return draft.run({ status: "finished", reason: event.reason, message: event.message, result: event.result });
     case "run_failed":
+      draft.settle(event.at_s);
       return draft.run({
         status: "failed",
         reason: "failed",
@@ -96,7 +99,7 @@ function applyToNode(draft: Draft, event: NodeEvent): void {
       );
       return;
     case "node_skipped":
-      return skipped(draft, node, event.reason, event.was_running);
+      return skipped(draft, event);
     case "join_satisfied":
       draft.node(node, () => ({ arrived: event.arrived, missing: [] }));
       return;
@@ -127,13 +130,12 @@ function started(draft: Draft, node: string, visit: number, atS: number): void {
   if (known) draft.run({ turns: draft.turns + 1 });
 }
 
-function skipped(draft: Draft, node: string, reason: string, wasRunning: boolean): void {
-  draft.node(
-    node,
-    (old) =>
-      wasRunning
-        ? { running: Math.max(0, old.running - 1), note: reason }
-        : { queued: Math.max(0, old.queued - 1), note: reason },
-    "skipped",
-  );
+function skipped(draft: Draft, { node, at_s, reason, was_running }: NodeEvent & { type: "node_skipped" }): void {
+  const change = (old: NodeState): Partial<NodeState> => {
+    if (!was_running) return { queued: Math.max(0, old.queued - 1), note: reason };
+    // Told after the run's end, which has settled it already.
+    if (old.running === 0) return { note: old.note || reason };
+    return { running: old.running - 1, ...cutOff(old, at_s) };
+  };
+  draft.node(node, change, "skipped");
 }

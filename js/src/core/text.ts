@@ -13,3 +13,8 @@ export function cut(text: string, count: number): string {
   const points = Array.from(text);
   return points.length <= count ? text : `${points.slice(0, count - 1).join("")}…`;
 }
+
+/** A name that can be seen: one of nothing but spaces shows them. */
+export function visible(name: string): string {
+  return name.trim() === "" ? "␣".repeat(Math.max(1, Math.min(8, name.length))) : name;
+}

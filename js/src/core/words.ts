@@ -3,6 +3,8 @@
 import type { NodeState, NodeStatus, Snapshot, WireNode } from "../protocol/generated.ts";
 import { formatDuration, listWords, ordinal, plural } from "./format.ts";
 import { type GraphIndex, nameOf } from "./index_graph.ts";
+import { lookUp } from "./record.ts";
+import { visible } from "./text.ts";
 
 export const STATUS_WORDS: Readonly<Record<NodeStatus, string>> = {
   idle: "not yet",
@@ -11,7 +13,7 @@ export const STATUS_WORDS: Readonly<Record<NodeStatus, string>> = {
   running: "running",
   done: "done",
   failed: "failed",
-  skipped: "skipped",
+  skipped: "not completed",
   paused: "stopped before",
 };
 
@@ -71,18 +73,30 @@ function round(snapshot: Snapshot): string {
 }
 
 function atWork(snapshot: Snapshot): string {
-  const busy = Object.values(snapshot.nodes).filter((state) => state.status === "running").length;
-  return `${busy} of ${plural(snapshot.graph.nodes.length, "node")} at work`;
+  const own = userNodes(snapshot);
+  const busy = own.filter((node) => lookUp(snapshot.nodes, node.id)?.status === "running").length;
+  return `${busy} of ${plural(own.length, "node")} at work`;
+}
+
+/** The nodes that a person wrote: all but the starts and ends. */
+function userNodes(snapshot: Snapshot): WireNode[] {
+  return snapshot.graph.nodes.filter((node) => node.kind !== "start" && node.kind !== "end");
+}
+
+/** How a node stands; one that didn't complete says why where that is known. */
+export function statusWords(state: NodeState | undefined): string {
+  if (state === undefined) return STATUS_WORDS.idle;
+  return state.status === "skipped" && state.note !== "" ? state.note : STATUS_WORDS[state.status];
 }
 
 /** A node in one spoken sentence, also its tooltip. */
 export function sayNode(node: WireNode, state: NodeState | undefined, time: string, index: GraphIndex): string {
   const status = state === undefined ? "idle" : state.status;
-  const parts = [node.name, status === "idle" ? "not run yet" : STATUS_WORDS[status]];
+  const parts = [visible(node.name), status === "idle" ? "not run yet" : statusWords(state)];
   if (status === "waiting" && state !== undefined) parts.push(`${arrivedWords(state)}, ${missingWords(state, index)}`);
-  else if (time !== "") parts.push(time.replaceAll("\u00a0", " "));
+  else if (time !== "" && status !== "skipped") parts.push(time);
   if (state !== undefined && state.visits > 1) parts.push(`${ordinal(state.visits)} visit`);
-  return parts.join(", ");
+  return parts.join(", ").replaceAll("\u00a0", " ");
 }
 
 /** "2 of 3 arrived" */

@@ -3,7 +3,7 @@
 
 import type { Reply } from "../bridge/channel.ts";
 import { formatDuration, listWords, plural } from "../core/format.ts";
-import { STATUS_WORDS } from "../core/words.ts";
+import { statusWords } from "../core/words.ts";
 import type { NodeDetails, NodeState, WireNode } from "../protocol/generated.ts";
 import { html } from "../view/dom.ts";
 import { stateIcon } from "../view/glyph.ts";
@@ -66,7 +66,7 @@ export class DetailsCard {
 }
 
 function facts(node: WireNode, state: NodeState | undefined): string {
-  const parts = [state === undefined ? "" : STATUS_WORDS[state.status]];
+  const parts = [state === undefined ? "" : statusWords(state)];
   if (state !== undefined && state.visits > 0) parts.push(plural(state.visits, "visit"));
   if (state !== undefined && state.total_s > 0) parts.push(`${formatDuration(state.total_s)} in all`);
   if (state !== undefined && state.wrote.length > 0) parts.push(`wrote ${listWords(state.wrote)}`);

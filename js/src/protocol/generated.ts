@@ -117,7 +117,8 @@ export interface SourceLine {
  *
  * `running` and `queued` count executions under way and ready; `status` is derived from them: running, else queued,
  * else waiting, else how the last one ended. `started_s` is the newest start on the run's clock, `total_s` the time
- * of all finished visits. `stream` holds the end of the text that the current visit has streamed.
+ * of all finished visits. `stream` holds the end of the text that the current visit has streamed. A node is "skipped"
+ * if it did not complete in this run; `note` says why: "not chosen", "not reached", "stopped after 0.5 s".
  */
 export interface NodeState {
   readonly status: NodeStatus;
@@ -137,10 +138,13 @@ export interface NodeState {
 
 /**
  * `taken` counts crossings; `passed_over` counts decisions of its router that chose other targets.
+ *
+ * `unused`: the run has ended and never took this edge.
  */
 export interface EdgeState {
   readonly taken: number;
   readonly passed_over: number;
+  readonly unused: boolean;
 }
 
 export interface RunState {
@@ -337,7 +341,7 @@ export interface ReplyError {
 }
 
 /**
- * Answer to `inspect_node`. `last_input` and `last_delta` map a state key to its text, at most 20,000 characters.
+ * Answer to `inspect_node`. `last_input` and `last_delta` map state keys to text of at most 20,000 characters.
  */
 export interface NodeDetails {
   readonly node: string;

@@ -36,7 +36,7 @@ export class EdgeView {
 
   update(state: EdgeState | undefined): void {
     const taken = state?.taken ?? 0;
-    const off = taken === 0 && (state?.passed_over ?? 0) > 0;
+    const off = taken === 0 && ((state?.passed_over ?? 0) > 0 || state?.unused === true);
     const look = taken > 0 ? "taken" : off && "off";
     if (look !== this.look) this.restack(look);
     const pulsing = this.element.classList.contains("pulse");
@@ -46,7 +46,7 @@ export class EdgeView {
       classes("edge", this.edge.kind === "conditional" && "cond", look, pulsing && "pulse"),
     );
     if (this.label !== null) setAttribute(this.label, "class", classes("label", look));
-    setAttribute(this.element, "data-tip", this.say(taken, off));
+    setAttribute(this.element, "data-tip", this.say(taken, state));
   }
 
   /** Heavy lines lie above plain ones, faint ones below. */
@@ -76,10 +76,12 @@ export class EdgeView {
     return svg("text", { x: x + w / 2, y: y + h / 2 + GEOMETRY.edge.label_dy }, cut(this.edge.label, LABEL_LETTERS));
   }
 
-  private say(taken: number, off: boolean): string {
+  private say(taken: number, state: EdgeState | undefined): string {
     const label = this.edge.label === "" ? "" : `, ${this.edge.label}`;
     const crossed = taken === 1 ? ", taken once" : taken > 1 ? `, taken ${taken} times` : "";
-    return `${this.ends}${label}${crossed}${off ? ", not chosen" : ""}`;
+    const passed = (state?.passed_over ?? 0) > 0;
+    const unchosen = taken > 0 ? "" : passed ? ", not chosen" : state?.unused === true ? ", not taken" : "";
+    return `${this.ends}${label}${crossed}${unchosen}`;
   }
 }
 

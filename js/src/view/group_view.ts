@@ -1,7 +1,8 @@
 /** The frame of a node that is itself a graph: its parts are drawn inside, its own state is on the frame's title line. */
 
+import { visitsBadge } from "../core/format.ts";
 import type { GraphIndex } from "../core/index_graph.ts";
-import { cut } from "../core/text.ts";
+import { cut, visible } from "../core/text.ts";
 import { sayNode, timeOf } from "../core/words.ts";
 import type { NodeState, NodeStatus, WireBox, WireNode } from "../protocol/generated.ts";
 import { classes, setAttribute, setText, svg } from "./dom.ts";
@@ -34,7 +35,7 @@ export class GroupView {
       svg(
         "text",
         { class: "title", x: G.title_x + GLYPH_ROOM, y: G.title_y },
-        cut(node.name, GEOMETRY.node.name_letters),
+        cut(visible(node.name), GEOMETRY.node.name_letters),
       ),
       this.time,
     );
@@ -48,7 +49,7 @@ export class GroupView {
     const said = sayNode(this.node, state, time, this.index);
     setAttribute(this.element, "class", classes("group", status, here && "here"));
     setAttribute(this.element, "aria-label", said);
-    const visits = state !== undefined && state.visits > 1 ? `×${state.visits}  ` : "";
+    const visits = state !== undefined && state.visits > 1 ? `${visitsBadge(state.visits)}  ` : "";
     setText(this.time, `${visits}${time}`);
   }
 }

@@ -1,7 +1,8 @@
 /** One node of the picture. Built once; `update` changes only what differs, so a run moves nothing but what it means. */
 
+import { visitsBadge } from "../core/format.ts";
 import type { GraphIndex } from "../core/index_graph.ts";
-import { cut } from "../core/text.ts";
+import { cut, visible } from "../core/text.ts";
 import { sayNode, timeOf } from "../core/words.ts";
 import type { NodeState, NodeStatus, WireBox, WireNode } from "../protocol/generated.ts";
 import { classes, setAttribute, setPresent, setText, svg } from "./dom.ts";
@@ -81,7 +82,11 @@ export class NodeView {
   private body(): SVGElement[] {
     const { w, h } = this.at;
     const top = h / 2 - GEOMETRY.size / 2;
-    const name = svg("text", { class: "name", x: G.name_x, y: h / 2 + G.name_dy }, cut(this.node.name, G.name_letters));
+    const name = svg(
+      "text",
+      { class: "name", x: G.name_x, y: h / 2 + G.name_dy },
+      cut(visible(this.node.name), G.name_letters),
+    );
     setAttribute(this.glyph, "transform", `translate(${G.glyph_x} ${top})`);
     // For small scales, where the name is hidden and the glyph stands in the middle (graph.css).
     this.glyph.style.setProperty("--mid", `${w / 2 - GEOMETRY.size / 2}px, ${top}px`);
@@ -104,7 +109,7 @@ export class NodeView {
   private count(visits: number): void {
     setPresent(this.element, this.times, visits > 1);
     if (visits < 2) return;
-    const text = `×${visits}`;
+    const text = visitsBadge(visits);
     if (this.times.textContent === text) return;
     const width = text.length * G.times_letter + G.times_pad;
     const height = G.times_height;

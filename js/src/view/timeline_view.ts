@@ -120,6 +120,7 @@ export class TimelineView {
           ),
       })),
       ...layout.jobs.map((job) => this.job(job)),
+      { key: "rail", version: "", make: () => html("i", { class: "rail" }) },
       { key: "end", version: `${last}`, make: () => html("i", { class: "filler" }) },
     ];
   }
