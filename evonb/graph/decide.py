@@ -77,6 +77,7 @@ class Task:
                 names.append(task.node.name)
         return names[::-1]
 
+
 @dataclass(slots=True, eq=False, repr=False)
 class Hop:
     """One way that a finished task goes on: along an edge to a target, with the record that gets there."""

@@ -33,6 +33,7 @@ __all__ = ["Run"]
 
 _BREATHE = 64  # steps after which a branch that never waits lets the loop look after others
 _GRACE_S = 1.0
+STOPPED = "stopped with the run"
 
 
 class Run:
@@ -95,6 +96,10 @@ class Run:
         try:
             ready = await self._go_on(first, start)
             await self._follow(ready)
+        except BaseException as error:
+            if not isinstance(error, Exception):  # stopped from outside: the node under way is not at fault
+                self._unfinished(self._main, STOPPED)
+            raise
         finally:
             await self._cancel_branches()
         if self._error is not None:
@@ -132,17 +137,25 @@ class Run:
                     telling().skipped(self, task, f"the limit of {turn_limit} node calls was met")
                 return
             self.turns += 1
-            if not self.turns % _BREATHE:
-                await asyncio.sleep(0)
             if main:
                 self._main = task
             else:
                 self._branches[mine] = task  # type: ignore[index]
+            if not self.turns % _BREATHE:
+                await asyncio.sleep(0)
             if gate is not None:
                 await gate(self, task)
-            record = await self.perform(task)
-            if not main:
+            try:
+                record = await self.perform(task)
+            except Exception:
+                self._branches.pop(mine, None)  # type: ignore[arg-type]  # told as failed: it isn't skipped as well
+                raise
+            if main:
+                self._main = None
+            else:
                 self._branches[mine] = None  # type: ignore[index]  # finished: cancelling the branch skips nothing
+                if mine.cancelling():  # type: ignore[union-attr]  # the node swallowed it; nothing may follow
+                    raise asyncio.CancelledError
             node = task.node
             if node.next is not None and not self.bus.on:
                 task = Task(node.next, (record,), (task,), node.next_edge, "", task.place, False)
@@ -167,9 +180,12 @@ class Run:
             branch.add_done_callback(self._branch_done)
 
     def _branch_done(self, branch: asyncio.Task[None]) -> None:
-        self._branches.pop(branch, None)
+        task = self._branches.pop(branch, None)
         self.active -= 1
         error = asyncio.CancelledError() if branch.cancelled() else branch.exception()
+        if error is not None and not isinstance(error, Exception):
+            failed = isinstance(self._error, Exception)
+            self._unfinished(task, "stopped, because another node failed" if failed else STOPPED)
         if error is not None and self._error is None:
             self._error = error
         if self._idle is not None and not self._idle.done() and (self._error is not None or not self.active):
@@ -177,16 +193,21 @@ class Run:
 
     async def _cancel_branches(self) -> None:
         """Cancel what still runs and wait until it has ended, so that no task outlives its run."""
-        if not self._branches:
+        left = set(self._branches)
+        if not left:
             return
-        left = dict(self._branches)
         for branch in left:
             branch.cancel()
-        if self.bus.on:
-            for branch, task in left.items():
-                if task is not None and not branch.done():
-                    telling().skipped(self, task, "cancelled, because the run ended")
-        await asyncio.wait(left, timeout=_GRACE_S)
+        try:
+            await asyncio.wait(left, timeout=_GRACE_S)
+        finally:
+            for branch in left:  # what won't be cancelled
+                self._unfinished(self._branches.get(branch), STOPPED)
+
+    def _unfinished(self, task: Task | None, reason: str) -> None:
+        """Tell that a task, running or queued, won't finish."""
+        if task is not None and self.bus.on:
+            telling().skipped(self, task, reason)
 
     # --- one task --------------------------------------------------------------------------
 

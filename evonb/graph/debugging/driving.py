@@ -14,6 +14,7 @@ from evonb.graph.debugging.points import Waiting
 from evonb.graph.decide import Task
 from evonb.graph.events import BreakpointHit
 from evonb.graph.failure import describe
+from evonb.graph.run import STOPPED
 
 if TYPE_CHECKING:
     from evonb.graph.debugging.session import Session
@@ -121,7 +122,8 @@ class Driver:
         self._session.error = error
         info = describe(error, where=f"graph {self._session.plan.name!r}")
         present = self._session.line.present
-        self._session.append(present.point, "failed", ran=waiting, record=present.record, error=info)
+        tools = self._session.performer.called(waiting)
+        self._session.append(present.point, "failed", ran=waiting, record=present.record, error=info, tools=tools)
         caught = self._session.holding.catches(waiting.node.name)
         if caught is None:
             telling.run_failed(self._session.run.bus, self._session.plan.name, error)
@@ -132,15 +134,22 @@ class Driver:
     # --- ending it --------------------------------------------------------------------------------------
 
     def stop(self) -> None:
-        """Ask for the end; running tasks are cancelled."""
+        """Ask for the end; running tasks are cancelled, and those that wait won't run: all are told as skipped."""
         self._session.stopping = True
         for work in self.flying:
             work.cancel()
         self._session.inside.wake()
         self._session.changed()
 
+    def _unfinished(self, those: Iterable[Waiting]) -> None:
+        """Tell that these, running or queued, won't finish."""
+        for waiting in those:
+            if waiting.task is not None:
+                telling.skipped(self._session.run, waiting.task, STOPPED)
+
     def _stop(self) -> None:
         present = self._session.line.present
+        self._unfinished(each for each in present.point.waiting if each.can_run)
         waiting = next(iter(present.point.waiting), None)
         ran = waiting or Waiting(0, self._session.plan.end)
         self._session.append(replace(present.point, waiting=()), "stopped", ran=ran, record=present.record)
@@ -157,8 +166,10 @@ class Driver:
             work.cancel()
         if self.flying:
             await asyncio.wait(self.flying)
-        for work in self.flying:
-            if not work.cancelled():
+        for work, waiting in self.flying.items():
+            if work.cancelled():
+                self._unfinished([waiting])
+            else:
                 work.exception()  # asyncio would complain about an error that nobody fetched
         self.flying.clear()
         self._session.inside.clear()
