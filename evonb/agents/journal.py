@@ -9,7 +9,9 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
 
+from evonb.graph.toolwatch import ToolWatch, current_tool_watch
 from evonb.tools import ReceiptJournal, ToolReceipt
+from evonb.tools.journal import same_arguments
 
 __all__ = ["JournalOfRuns", "journal_place"]
 
@@ -31,7 +33,7 @@ class JournalOfRuns(ReceiptJournal):
     """Answers a call again only for the same message of the same run: a retry, or a step back and over.
 
     Some servers give every call the same id, so the id alone would take one call for another. The latest 256 messages
-    are remembered.
+    are remembered. In a debugging session the receipts are kept with it, so they also answer after a restart.
     """
 
     def __init__(self) -> None:
@@ -54,9 +56,30 @@ class JournalOfRuns(ReceiptJournal):
             if len(self._journals) > _KEPT:
                 self._journals.popitem(last=False)
         journal.keep(receipt, arguments)
+        watch = current_tool_watch()
+        if watch is not None and receipt.ok and not receipt.replayed and receipt.call_id and receipt.effect == "write":
+            record = {"place": _key(place, receipt, arguments), "receipt": receipt.model_dump(mode="json")}
+            watch.keep(receipt.call_id, record)
 
     def find(self, call_id: str | None, tool_id: str, arguments: Any) -> ToolReceipt | None:
-        """The receipt of the same call on the same message of the same run."""
+        """The receipt of the same call on the same message of the same run; None if calls are to be made again."""
+        place, watch = _place.get(), current_tool_watch()
+        if place is None or (watch is not None and watch.rerun):
+            return None
         with self._journals_lock:
-            journal = self._journals.get(_place.get() or "")
-        return None if journal is None else journal.find(call_id, tool_id, arguments)
+            journal = self._journals.get(place)
+        found = None if journal is None else journal.find(call_id, tool_id, arguments)
+        if found is not None or watch is None or call_id is None:
+            return found
+        return _recorded(watch, call_id, f"{place}/{tool_id}/{same_arguments(arguments)}")
+
+
+def _recorded(watch: ToolWatch, call_id: str, place: str) -> ToolReceipt | None:
+    for record in watch.records(call_id):
+        if record.get("place") == place:
+            return ToolReceipt.model_validate(record["receipt"])
+    return None
+
+
+def _key(place: str, receipt: ToolReceipt, arguments: Any) -> str:
+    return f"{place}/{receipt.tool_id}/{same_arguments(arguments)}"

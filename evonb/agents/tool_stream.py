@@ -2,14 +2,29 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import copy_context
 from dataclasses import replace
+from typing import Any
+
+from pydantic import BaseModel
 
 from evonb.agents.payloads import of_tool_event
 from evonb.graph.streaming import StreamCtx, StreamWriter, current_ctx, current_frame, stream_writer_env
-from evonb.tools import ToolEvent, ToolExecutionContext, ToolObserver, ToolScope, current_scope
+from evonb.graph.toolwatch import ToolWatch, current_tool_watch
+from evonb.tools import (
+    ToolEvent,
+    ToolExecutionContext,
+    ToolFinished,
+    ToolObserver,
+    ToolReceipt,
+    ToolScope,
+    current_scope,
+)
+from evonb.tools.erased import ErasedTool
+from evonb.tools.scope import BeforeExecute
 
 __all__ = ["run_id_here", "tool_scope"]
 
@@ -23,19 +38,40 @@ def run_id_here() -> str | None:
 def tool_scope(writer: StreamWriter) -> ToolScope:
     """The scope for the calls of the node that runs here.
 
-    A debugger's own scope around it keeps its gate, its signal and its observer.
+    A debugger is asked before each call and told of its end. A scope around it keeps its gate, signal and observer.
     """
-    outer = current_scope()
+    outer, watch = current_scope(), current_tool_watch()
     return replace(
         outer,
         run_id=run_id_here() or outer.run_id,
         node_name=current_ctx().node_name or outer.node_name,
-        observer=_observer(writer, outer.observer),
+        observer=_observer(writer, outer.observer, watch),
+        gate=_gate(watch, outer.gate) if watch is not None else outer.gate,
         around=_around(outer.around),
     )
 
 
-def _observer(writer: StreamWriter, outer: ToolObserver | None) -> ToolObserver:
+def _gate(watch: ToolWatch, outer: BeforeExecute | None) -> BeforeExecute:
+    async def gate(tool: ErasedTool, parsed: Any, context: ToolExecutionContext) -> None:
+        if outer is not None and inspect.isawaitable(allowed := outer(tool, parsed, context)):
+            await allowed
+        arguments = dict(parsed) if isinstance(parsed, BaseModel) else parsed
+        await watch.before(tool.id, arguments, call_id=context.call_id)
+
+    return gate
+
+
+def _tell(watch: ToolWatch, receipt: ToolReceipt) -> None:
+    ran = receipt.status not in ("not_found", "invalid_input") and not _is_denied(receipt)
+    effect = ran and receipt.effect == "write"
+    watch.done(receipt.tool_id, call_id=receipt.call_id, effect=effect, replayed=receipt.replayed)
+
+
+def _is_denied(receipt: ToolReceipt) -> bool:
+    return receipt.error is not None and receipt.error.category == "denied"
+
+
+def _observer(writer: StreamWriter, outer: ToolObserver | None, watch: ToolWatch | None) -> ToolObserver:
     # A tool may report from a thread that knows nothing of the node, so the node's context is kept.
     here = copy_context()
 
@@ -44,6 +80,8 @@ def _observer(writer: StreamWriter, outer: ToolObserver | None) -> ToolObserver:
             writer.put(of_tool_event(event))
 
     def observe(event: ToolEvent) -> None:
+        if watch is not None and isinstance(event, ToolFinished):
+            _tell(watch, event.receipt)
         here.copy().run(put, event)  # a copy: one context can't be entered by two threads at once
         if outer is not None:
             outer(event)

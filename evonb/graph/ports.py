@@ -45,7 +45,8 @@ class StoredStep:
         node: Its node's name.
         visit: The how-manieth execution of that node.
         parents: Numbers of the tasks before it.
-        status: "done", "failed", "edited", "pinned", "skipped".
+        status: "done", "failed", "edited" (a value by hand), "skipped" (a delta by hand), "pinned" (the node's pinned
+            delta), "replayed" (an effect's recorded delta), "limit" (the turn limit kept it from running), "stopped".
         at_s, duration_s: When it began on the run's clock, and how long it took.
         delta: What it wrote; values of any type that the store's codec knows.
         cut: Keys that a filter, a merge or an edit set anew, or None.

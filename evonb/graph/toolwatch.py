@@ -4,6 +4,7 @@ of a session there is none. This package knows no tools, and tools know no graph
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
 from contextvars import ContextVar
 from typing import Any, Protocol
 
@@ -11,7 +12,13 @@ __all__ = ["ToolWatch", "current_tool_watch"]
 
 
 class ToolWatch(Protocol):
-    """The session around a running node, as far as its tool calls are concerned."""
+    """The session around a running node, as far as its tool calls are concerned.
+
+    Attributes:
+        rerun: Whether calls are to be made again that a record could answer, as the user asked for.
+    """
+
+    rerun: bool
 
     async def before(self, tool: str, arguments: Any, *, call_id: str | None = None) -> None:
         """Await this before a call; a breakpoint on the tool holds it here. Call it on the session's loop."""
@@ -25,6 +32,12 @@ class ToolWatch(Protocol):
             effect: Whether it does something outside of the state.
             replayed: Whether it was answered from a record instead of running.
         """
+
+    def keep(self, call_id: str, record: Mapping[str, Any]) -> None:
+        """Keep with the session what answers a finished call, as plain JSON, for when its node runs again."""
+
+    def records(self, call_id: str) -> Iterator[Mapping[str, Any]]:
+        """What was kept for a call on the way to here and elsewhere in the session, newest first."""
 
 
 watch: ContextVar[ToolWatch | None] = ContextVar("evonb_tool_watch", default=None)

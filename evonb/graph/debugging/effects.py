@@ -1,5 +1,6 @@
-"""What touched the world. After going back, a node marked `effect=True` isn't run again behind anybody's back: with the
-same state its recorded output is used, with another one the session asks first.
+"""What touched the world. After going back, a node marked `effect=True`, or whose tools acted, isn't run again behind
+anybody's back: with the same state its recorded output is used. With another one the session asks first if the node is
+marked; else it runs, and calls that it repeats are answered from their receipts.
 """
 
 from __future__ import annotations
@@ -75,31 +76,40 @@ def is_effect(waiting: Waiting | None) -> bool:
 def verdict(session: Session, waiting: Waiting) -> Verdict:
     """What going on does with a waiting effect, from the point that is shown."""
     task = waiting.task
-    if task is None or not is_effect(waiting):
+    if task is None:
         return Verdict("run")
-    done = _done_elsewhere(session, task)
+    marked = is_effect(waiting)
+    done = _done_elsewhere(session, task, session.line.moments.values() if marked else session.line.called)
     if not done:
         return Verdict("run")
     same = [each for each in done if _same_inputs(session, task, each)]
-    return Verdict("replay", same[-1]) if same else Verdict("ask", done[-1])
+    if same:
+        return Verdict("replay", same[-1])
+    return Verdict("ask", done[-1]) if marked else Verdict("run")
 
 
-def _done_elsewhere(session: Session, task: Task) -> list[Moment]:
-    """The moments, not on the way to here, in which this very execution was done."""
+def acted(moment: Moment) -> bool:
+    """Whether tools did something in the world in this step."""
+    return any(call.get("effect") and not call.get("replayed") for call in moment.tools)
+
+
+def _done_elsewhere(session: Session, task: Task, moments: Iterable[Moment]) -> list[Moment]:
+    """Those of some moments, not on the way to here, in which this very execution was done and acted."""
     line = session.line
     if len(line.tips) == 1 and line.here is line.tips.get(0):
         return []  # nobody has gone back
-    here = {each.number for each in back_from(line.here)}
-    return [
+    found = [
         each
-        for each in line.moments.values()
-        if each.number not in here
-        and each.status == "done"
+        for each in moments
+        if each.status == "done"
         and each.ran is not None
         and each.ran.task is not None
         and each.ran.node is task.node
         and each.ran.task.visit == task.visit
+        and (is_effect(each.ran) or acted(each))
     ]
+    here = {each.number for each in back_from(line.here)} if found else ()
+    return [each for each in found if each.number not in here]
 
 
 def _same_inputs(session: Session, task: Task, moment: Moment) -> bool:

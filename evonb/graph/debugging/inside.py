@@ -7,7 +7,7 @@ history: a sub-graph node is one step of the session, and going back means to be
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
@@ -59,6 +59,7 @@ class Inside:
         self.wake: Callable[[], None] = lambda: None
         self._session = session
         self._calls = 0
+        self._calling: dict[tuple[int, str, str | None], asyncio.Task[Any] | None] = {}
         self._runs: list[Run] = []
         self._branches: WeakSet[asyncio.Task[Any]] = WeakSet()
 
@@ -82,14 +83,31 @@ class Inside:
         name = node_id(run.path, task.node.name)
         await self._park(Parked(uuid, name, run.path, held or "", 0, run, task, _future()))
 
-    async def before_tool(self, owner: Waiting, tool: str, arguments: Any) -> None:
+    async def before_tool(self, owner: Waiting, tool: str, arguments: Any, call_id: str | None) -> None:
         """Stand before a tool call until it may run."""
+        here = asyncio.current_task()
+        # A caller that goes on to its next call has ended the one before, whether it told so or not.
+        self._calling = {key: task for key, task in self._calling.items() if task is not here or key[0] != owner.number}
         held = self._session.holding.of_tool(tool, arguments)
-        if held is None:
-            return
-        self._calls += 1
-        uuid = f"{self._session.uuid(owner.number)}-tool{self._calls}"
-        await self._park(Parked(uuid, f"{owner.node.name}: {tool}", (), held, owner.number, None, None, _future()))
+        if held is not None:
+            self._calls += 1
+            uuid = f"{self._session.uuid(owner.number)}-tool{self._calls}"
+            await self._park(Parked(uuid, f"{owner.node.name}: {tool}", (), held, owner.number, None, None, _future()))
+        self._calling[owner.number, tool, call_id] = here
+
+    def after_tool(self, owner: Waiting, tool: str, call_id: str | None) -> None:
+        """A tool call is over."""
+        self._calling.pop((owner.number, tool, call_id), None)
+        self.wake()
+
+    def after_node(self, owner: Waiting) -> None:
+        """A task is over, and its tool calls with it."""
+        self._calling = {key: task for key, task in self._calling.items() if key[0] != owner.number}
+
+    def past_calls(self) -> Iterator[Mapping[str, object]]:
+        """The tool calls of the steps that may come up again, oldest first."""
+        for moment in self._session.line.called:
+            yield from moment.tools
 
     async def _park(self, parked: Parked) -> None:
         self.parked.append(parked)
@@ -114,6 +132,8 @@ class Inside:
             return False
         quiet = self._quiet_runs()
         for waiting in flying:
+            if any(number == waiting.number for number, _, _ in self._calling):
+                return False  # beside the calls that are parked
             if any(each.owner == waiting.number for each in self.parked):
                 continue
             here = (waiting.node.name,)
@@ -137,6 +157,7 @@ class Inside:
         self.parked.clear()
         self.stepping.clear()
         self._runs.clear()
+        self._calling.clear()
 
 
 def _future() -> asyncio.Future[None]:
@@ -144,17 +165,36 @@ def _future() -> asyncio.Future[None]:
 
 
 class Watch:
-    """The `ToolWatch` of one task."""
+    """The `ToolWatch` of one task.
 
-    def __init__(self, inside: Inside, owner: Waiting) -> None:
-        self.calls: list[dict[str, object]] = []
+    Attributes:
+        calls: What its tools did, also before it failed or was cancelled and started again.
+    """
+
+    def __init__(self, inside: Inside, owner: Waiting, calls: list[dict[str, object]], *, rerun: bool = False) -> None:
+        self.calls = calls
+        self.rerun = rerun
         self._inside = inside
         self._owner = owner
 
     async def before(self, tool: str, arguments: Any, *, call_id: str | None = None) -> None:
         """As `ToolWatch.before`."""
-        await self._inside.before_tool(self._owner, tool, arguments)
+        await self._inside.before_tool(self._owner, tool, arguments, call_id)
 
     def done(self, tool: str, *, call_id: str | None = None, effect: bool = False, replayed: bool = False) -> None:
         """As `ToolWatch.done`."""
         self.calls.append({"tool": tool, "call_id": call_id, "effect": effect, "replayed": replayed})
+        self._inside.after_tool(self._owner, tool, call_id)
+
+    def keep(self, call_id: str, record: Mapping[str, Any]) -> None:
+        """As `ToolWatch.keep`."""
+        call = next((each for each in reversed(self.calls) if each["call_id"] == call_id), None)
+        if call is not None:
+            call["record"] = dict(record)
+
+    def records(self, call_id: str) -> Iterator[Mapping[str, Any]]:
+        """As `ToolWatch.records`."""
+        calls = [*self._inside.past_calls(), *self.calls]
+        for each in reversed(calls):
+            if each.get("call_id") == call_id and isinstance(record := each.get("record"), Mapping):
+                yield record

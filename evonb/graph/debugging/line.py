@@ -135,10 +135,12 @@ class Line:
         cursor: The earlier moment that is looked at, None while the present is.
         tips: The newest moment of each branch.
         forked: The number of the moment that each branch began at.
+        called: Those in which tools were called.
     """
 
     def __init__(self, start: Moment) -> None:
         self.moments: dict[int, Moment] = {start.number: start}
+        self.called: list[Moment] = []
         self.present = start
         self.cursor: Moment | None = None
         self.tips: dict[int, Moment] = {start.branch: start}
@@ -173,6 +175,8 @@ class Line:
     def put(self, moment: Moment) -> None:
         """Keep a moment that has its number and branch already."""
         self.moments[moment.number] = moment
+        if moment.tools:
+            self.called.append(moment)
         self.tips[moment.branch] = moment
         self.last_number = max(self.last_number, moment.number)
         self.last_branch = max(self.last_branch, moment.branch)

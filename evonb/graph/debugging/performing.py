@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from evonb.graph import record as records
 from evonb.graph import telling
 from evonb.graph.debugging.effects import EffectRepeats, repeats, verdict
 from evonb.graph.debugging.inside import Watch
+from evonb.graph.debugging.line import Moment
 from evonb.graph.debugging.points import Waiting
 from evonb.graph.decide import Hop, Task
 from evonb.graph.hops import hops_of
@@ -49,7 +50,8 @@ class Performer:
         self.rerun = False
         self.allowed: set[int] = set()
         self._session = session
-        self._recorded: dict[int, Mapping[str, Any]] = {}
+        self._recorded: dict[int, Moment] = {}
+        self._calls: dict[int, list[dict[str, object]]] = {}
 
     def asks(self, waiting: Waiting) -> bool:
         """Whether a task has to wait for a word of the user, since it would act again; decides about replaying too."""
@@ -58,7 +60,7 @@ class Performer:
             return False
         found = verdict(self._session, waiting)
         if found.what == "replay" and found.by is not None:
-            self._recorded[waiting.number] = found.by.record.delta or {}
+            self._recorded[waiting.number] = found.by
         if found.what == "ask":
             self.asked.append(waiting)
         return found.what == "ask"
@@ -79,16 +81,24 @@ class Performer:
         if given is not None:
             return await self.by_hand(task, given, "pinned", at_s)
         if recorded is not None:
-            return await self.by_hand(task, recorded, "replayed", at_s)
-        calls = Watch(session.inside, waiting)
-        token = watch.set(calls)
+            done = await self.by_hand(task, recorded.record.delta or {}, "replayed", at_s)
+            return replace(done, tools=tuple({**call, "replayed": True} for call in recorded.tools))
+        rerun = self.rerun or waiting.number in self.allowed
+        calls = self._calls.setdefault(waiting.number, [])
+        token = watch.set(Watch(session.inside, waiting, calls, rerun=rerun))
         try:
             record = await session.run.perform(task)
         finally:
             watch.reset(token)
+            session.inside.after_node(waiting)
         self.allowed.discard(waiting.number)
         duration_s = time.perf_counter() - began
-        return Done(record, await hops_of(session.run, task, record), "done", at_s, duration_s, tuple(calls.calls))
+        hops = await hops_of(session.run, task, record)
+        return Done(record, hops, "done", at_s, duration_s, self.called(waiting))
+
+    def called(self, waiting: Waiting) -> tuple[dict[str, object], ...]:
+        """What the tools of a task did since they were asked for last."""
+        return tuple(self._calls.pop(waiting.number, ()))
 
     async def by_hand(self, task: Task, delta: Mapping[str, Any], status: str, at_s: float) -> Done:
         """A task's outcome as if its node had answered with this delta; routers and filters are asked as ever.

@@ -8,9 +8,18 @@ from typing import Any
 
 import pytest
 
-from evonb.agents import HumanInput, open_questions, react_graph, watch_questions
+from evonb.agents import (
+    AgentNode,
+    Conversation,
+    HumanInput,
+    ToolNode,
+    open_questions,
+    react_graph,
+    watch_questions,
+)
 from evonb.errors import NodeError
 from evonb.graph import GraphBuilder, GraphEngineDebugger
+from evonb.graph.streaming import StreamWriter
 from evonb.llm import ModelTimeout
 from evonb.tools import tool
 from evonb.typing import UserMessage
@@ -86,3 +95,106 @@ async def test_a_stepped_question_waits_for_its_answer(tmp_path: Path) -> None:
     detach()
     open_questions(node="person")[0].answer("yes")
     assert (await session)["answer"] is True
+
+
+BOTH = (("order", '{"item": "tea"}'), ("order", '{"item": "milk"}'))
+
+
+def ledger(graph: GraphEngineDebugger) -> list[tuple[str, str, str | None]]:
+    return [(each.kind, each.tool, each.call_id) for each in graph.effects() if each.tool]
+
+
+@pytest.mark.asyncio
+async def test_a_breakpoint_on_a_tool_stops_before_the_call_and_the_ledger_lists_what_acted(
+    script: Any, calling: Any, order: Any, ordered: list[str], tmp_path: Path
+) -> None:
+    graph = debugging(react_graph(script(calling(*BOTH), "Done."), [order]), tmp_path)
+    graph.add_breakpoint(tool="order", condition="item == 'milk'")
+    assert await graph.debug(ASKED) is None
+    assert [each.node_name for each in graph.waiting()][-1] == "tools: order"
+    assert ordered == ["tea"]
+    assert await graph.resume() is None
+    assert ordered == ["tea"]
+    await graph.step_over(graph.waiting()[-1].uuid)
+    assert ordered == ["tea", "milk"]
+    assert (await graph.resume())["messages"][-1].content == "Done."
+    assert ledger(graph) == [("touched", "order", "call_1"), ("touched", "order", "call_2")]
+    assert graph.history()[1].tools == ("order", "order")
+
+
+@pytest.mark.asyncio
+async def test_calls_that_only_look_or_never_began_are_not_in_the_ledger(
+    script: Any, calling: Any, order: Any, tmp_path: Path
+) -> None:
+    @tool(effect="read")
+    def price(item: str) -> int:
+        """What it costs."""
+        return 3
+
+    calls = calling(("price", '{"item": "tea"}'), ("order", '{"thing": 1}'), ("send", "{}"))
+    graph = debugging(react_graph(script(calls, "Done."), [order, price]), tmp_path)
+    await graph.debug(ASKED)
+    assert ledger(graph) == []
+    assert sorted(graph.history()[1].tools) == ["order", "price", "send"]
+
+
+def failing_after_the_call(script: Any, calling: Any, order: Any, fails: list[bool]) -> GraphBuilder:
+    class Sends(ToolNode):
+        async def __call__(self, state: Any, stream_writer: StreamWriter) -> dict[str, Any]:
+            delta = await super().__call__(state, stream_writer)
+            if fails:
+                raise OSError("the line broke")
+            return delta
+
+    builder = GraphBuilder(state_schema=Conversation, name="sending")
+    builder.add_node("agent", AgentNode(model=script(calling(("order", '{"item": "tea"}'))), tools=[order]))
+    builder.add_node("tools", Sends(tools=[order]))
+    builder.add_edge("agent", "tools")
+    builder.set_entry_point("agent")
+    return builder
+
+
+@pytest.mark.asyncio
+async def test_a_tool_that_acted_before_its_node_failed_acts_once_also_in_another_process(
+    script: Any, calling: Any, order: Any, ordered: list[str], tmp_path: Path
+) -> None:
+    fails = [True]
+    graph = debugging(failing_after_the_call(script, calling, order, fails), tmp_path)
+    with pytest.raises(NodeError, match="the line broke"):
+        await graph.debug(ASKED)
+    assert ledger(graph) == [("touched", "order", "call_1")]
+    with pytest.raises(NodeError, match="the line broke"):
+        await graph.resume()
+    graph.store.close()
+    fails.clear()
+    # New nodes with empty journals, as in a new kernel; only what was stored can answer.
+    path = tmp_path / "runs.db"
+    again = GraphEngineDebugger.open(
+        path, graph.run_id, graph=failing_after_the_call(script, calling, order, fails), name=graph.db_name
+    )
+    state = await again.resume()
+    assert state["messages"][-1].content == "order 1"
+    again.step_back()
+    again.step_forward()
+    assert ordered == ["tea"]
+    assert ledger(again) == [("touched", "order", "call_1"), *[("replayed", "order", "call_1")] * 2]
+    again.goto(1)
+    await again.resume()
+    assert ordered == ["tea"]
+
+
+@pytest.mark.asyncio
+async def test_a_step_whose_tools_acted_is_replayed_and_acts_again_only_on_request(
+    script: Any, calling: Any, order: Any, ordered: list[str], tmp_path: Path
+) -> None:
+    graph = debugging(react_graph(script(calling(("order", '{"item": "tea"}')), *["Done."] * 4), [order]), tmp_path)
+    await graph.debug(ASKED)
+    graph.goto(1)
+    assert graph.effects()[-1].kind == "would replay"
+    assert (await graph.resume())["messages"][-1].content == "Done."
+    assert graph.history()[1].status == "replayed"
+    assert ordered == ["tea"]
+    assert ledger(graph) == [("touched", "order", "call_1"), ("replayed", "order", "call_1")]
+    graph.goto(1)
+    await graph.resume(rerun_effects=True)
+    assert ordered == ["tea", "tea"]
