@@ -6,9 +6,20 @@ export const STEPS_SHOWN = 500;
 
 export const LOG_SHOWN = 200;
 
-export type SessionStatus = "idle" | "running" | "pausing" | "paused" | "failed" | "finished";
+export type SessionStatus =
+  | "idle"
+  | "running"
+  | "pausing"
+  | "paused"
+  | "failed"
+  | "finished";
 
-export type StepStatus = "done" | "failed" | "edited" | "pinned" | "skipped";
+export type StepStatus =
+  | "done"
+  | "failed"
+  | "edited"
+  | "pinned"
+  | "skipped";
 
 export type CommandName =
   | "run"
