@@ -43,8 +43,9 @@ class Report:
 
 
 @contextmanager
-def _victims() -> Iterator[subprocess.Popen[str]]:
-    command = [sys.executable, "-m", "tests.kill.victim"]
+def victims(module: str) -> Iterator[subprocess.Popen[str]]:
+    """A process of that module, which takes orders."""
+    command = [sys.executable, "-m", module]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     pipe = subprocess.PIPE
     with subprocess.Popen(command, cwd=ROOT, env=environment, stdin=pipe, stdout=pipe, text=True) as process:
@@ -63,17 +64,17 @@ def run(folder: Path, kills: int) -> Report:
     report, path, page = Report(), folder / "runs.db", folder / "page"
     page.write_bytes(bytes(LAYOUT.size))
     rounds, last = max(1, kills // len(PHASES)), 0
-    with _victims() as victims:
-        assert victims.stdin is not None
-        assert victims.stdout is not None
+    with victims("tests.kill.victim") as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
         for kill in range(kills):
             phase = PHASES[kill % len(PHASES)]
             fraction = (kill // len(PHASES) + 0.5) / rounds
             if phase == "checkpoint":
                 fraction = 0.3 + 0.7 * fraction  # it is the last part of a commit
             order = {"path": str(path), "page": str(page), "phase": phase, "fraction": fraction, "acknowledged": last}
-            print(json.dumps(order), file=victims.stdin, flush=True)
-            answer = json.loads(victims.stdout.readline())
+            print(json.dumps(order), file=process.stdin, flush=True)
+            answer = json.loads(process.stdout.readline())
             if answer != {"signal": 9}:
                 report.faults.append(f"kill {kill}: the writer ended by itself: {answer}")
             last = _look(path, page, f"kill {kill} in {phase}", report)
@@ -83,21 +84,27 @@ def run(folder: Path, kills: int) -> Report:
 
 def _look(path: Path, page: Path, name: str, report: Report) -> int:
     """Note where the kill hit and what is wrong. Gives the last step that is there."""
+    phase, acknowledged, torn = phase_hit(path, page)
+    report.hit[phase] += 1
+    report.torn += torn
+    try:
+        last, faults = _faults(path, acknowledged)
+        report.faults.extend(f"{name}: {fault}" for fault in faults)
+    except Exception as error:
+        report.faults.append(f"{name}: {type(error).__name__}: {error}")
+        return acknowledged
+    return last
+
+
+def phase_hit(path: Path, page: Path) -> tuple[str, int, bool]:
+    """The phase that a kill hit, what was acknowledged by then, and whether it tore the log."""
     index, acknowledged, time_ns, size = LAYOUT.unpack(page.read_bytes())
     phase = PHASES[index]
     if phase == "commit" and path.exists():
         found = os.stat(path)
         # The file itself changes only when the log is brought into it.
         phase = "checkpoint" if (found.st_mtime_ns, found.st_size) != (time_ns, size) else "commit"
-    report.hit[phase] += 1
-    report.torn += _is_torn(Path(f"{path}-wal"))
-    try:
-        last, faults = _faults(path, acknowledged)
-        report.faults.extend(f"{name}: {fault}" for fault in faults)
-    except Exception as error:
-        report.faults.append(f"{name}: {type(error).__name__}: {error}")
-        return int(acknowledged)
-    return last
+    return phase, int(acknowledged), _is_torn(Path(f"{path}-wal"))
 
 
 def _faults(path: Path, acknowledged: int) -> tuple[int, list[str]]:

@@ -1,0 +1,85 @@
+"""The graph that is debugged while somebody kills its process: a fan-out, an `all` join and a loop around both.
+
+    start > plan > a, b, c > join > plan ... end
+
+Every call of a node leaves a line in a file, which survives the process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any, TypedDict
+
+from evonb.graph import GraphBuilder
+
+NAME = "victims"
+ROUNDS = 10
+STEPS = 5 * ROUNDS + 1
+INPUTS: dict[str, Any] = {"n": 1}
+BRANCHES = ("a", "b", "c")
+
+
+class State(TypedDict):
+    """What the nodes write; the body makes some rows so large that writing them takes many pages."""
+
+    n: int
+    log: Annotated[list, "extend"]
+    found: Annotated[dict, "merge"]
+    body: bytes
+
+
+def builder(calls: Path | None = None) -> GraphBuilder:
+    """The graph.
+
+    Args:
+        calls: The file that each call is noted in.
+    """
+    note = _noting(calls)
+
+    async def plan(state: State) -> dict[str, Any]:
+        n = state["n"] + 1
+        note("plan", n)
+        return {"n": n, "log": [f"plan {n}"], "body": random.Random(n).randbytes(200_000 if n % 3 == 0 else 500)}
+
+    def branch(name: str) -> Callable[[State], Any]:
+        async def work(state: State) -> dict[str, Any]:
+            note(name, state["n"])
+            await asyncio.sleep(0)
+            return {"log": [f"{name} {state['n']}"], "found": {f"{name}{state['n']}": (name, state["n"])}}
+
+        return work
+
+    async def join(state: State) -> dict[str, Any]:
+        note("join", state["n"])
+        return {"log": [f"join of {len(state['found'])}"]}
+
+    made = GraphBuilder(State, name=NAME)
+    made.add_node("plan", plan)
+    for name in BRANCHES:
+        made.add_node(name, branch(name))
+    made.add_node("join", join, action_mode="all")
+    for name in BRANCHES:
+        made.add_edge("plan", name)
+        made.add_edge(name, "join")
+    made.add_condition_edge("join", lambda state: "plan" if state["n"] <= ROUNDS else "end", ["plan", "end"])
+    made.set_entry_point("plan")
+    return made
+
+
+def _noting(calls: Path | None) -> Callable[[str, int], None]:
+    def note(name: str, n: int) -> None:
+        if calls is not None:
+            file = os.open(calls, os.O_WRONLY | os.O_APPEND | os.O_CREAT)
+            os.write(file, f"{name} {n}\n".encode())
+            os.close(file)
+
+    return note
+
+
+def called(calls: Path) -> list[str]:
+    """The calls that were noted."""
+    return calls.read_text().splitlines() if calls.exists() else []
