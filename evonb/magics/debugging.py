@@ -8,7 +8,7 @@ from typing import Any
 
 from evonb.errors import MagicError
 from evonb.graph.debugger import GraphEngineDebugger
-from evonb.magics.evo_inputs import name_of, read_inputs
+from evonb.magics.evo_inputs import name_of, names_over, read_inputs
 from evonb.magics.session import Session
 from evonb.magics.standing import Standing, standing_of
 from evonb.magics.stops import USAGE as BREAK_USAGE
@@ -162,9 +162,8 @@ async def _edit(session: Session, rest: str) -> Standing:
 def _value(session: Session, debugger: GraphEngineDebugger, key: str, text: str, uuid: str | None) -> Any:
     """Python over the notebook's names and the state's keys, typed in the kernel; else a word, as in the panel."""
     state = debugger.state(uuid=uuid) if uuid else debugger.state()
-    fields = state if isinstance(state, dict) else dict(state.__dict__)
     try:
-        return eval(text, session.namespace, {**fields, "state": state})
+        return eval(text, names_over(session, debugger, state))
     except (NameError, SyntaxError):
         return Keys.of(debugger.state_schema)[key].read(text)
     except Exception as error:

@@ -6,9 +6,12 @@ import json
 from typing import Any
 
 from evonb.errors import MagicError
+from evonb.graph import GraphEngine
 from evonb.magics.session import Session
+from evonb.protocol.preview import fields_of
+from evonb.widgets.debug_schema import Keys
 
-__all__ = ["name_of", "read_inputs"]
+__all__ = ["name_of", "names_over", "read_inputs"]
 
 
 def name_of(name: str, command: str, kind: str = "NAME") -> str:
@@ -43,3 +46,13 @@ def read_inputs(session: Session, text: str, command: str) -> Any:
             where=f"%evo {command}: {text[:80]}",
             fix=f'write JSON or Python, as in: %evo {command} NAME {{"topic": "billing"}}',
         ) from error
+
+
+def names_over(session: Session, graph: GraphEngine, state: Any) -> dict[str, Any]:
+    """What an expression over a state may name: its keys, `state` itself, then the notebook's names.
+
+    A key that nobody has written yet is unknown, also where a node or a variable has its name.
+    """
+    keys = Keys.of(graph.state_schema).by_name
+    names = {name: value for name, value in session.namespace.items() if name not in keys}
+    return {**names, **(fields_of(state) or {}), "state": state}

@@ -7,7 +7,8 @@ from typing import Any
 
 from evonb.errors import MagicError
 from evonb.graph.debugger import GraphEngineDebugger
-from evonb.magics.evo_inputs import name_of
+from evonb.graph.debugging.points import SessionError
+from evonb.magics.evo_inputs import name_of, names_over
 from evonb.magics.options import near
 from evonb.magics.session import Session
 from evonb.magics.standing import Answer, Standing, standing_of
@@ -65,14 +66,21 @@ async def _until(session: Session, rest: str) -> Standing:
         raise MagicError(f"{text[:60]!r} isn't an expression: {error.msg}", where="%evo until",
                          fix="write one over the state's keys, as in: %evo until score > 0.5") from error  # fmt: skip
 
-    def holds(state: Any) -> bool:
-        fields = fields_of(state) or {}
-        try:
-            return bool(eval(code, {**session.namespace, **fields, "state": state}))
-        except (NameError, KeyError, AttributeError):
-            return False  # a key that wasn't there yet
+    faults: list[Exception] = []
 
-    debugger.back_until(holds)
+    def holds(state: Any) -> bool:
+        try:
+            return bool(eval(code, names_over(session, debugger, state)))
+        except Exception as error:  # a key that wasn't there yet; told if it is never true
+            faults.append(error)
+            return False
+
+    try:
+        debugger.back_until(holds)
+    except SessionError as error:
+        if faults:
+            error.fix = f"see whether it can be worked out: {type(faults[-1]).__name__}: {faults[-1]}"
+        raise
     return standing_of(debugger)
 
 

@@ -9,16 +9,19 @@ from evonb.graph.debugger import GraphEngineDebugger
 from evonb.graph.debugging.compare import Comparison
 from evonb.graph.debugging.line import Step
 from evonb.magics.listing import Table
-from evonb.protocol.preview import fields_of, preview
+from evonb.protocol.preview import fields_of, kind_of, preview
 from evonb.typing import MISSING
 
 __all__ = ["breakpoint_table", "comparison_table", "run_table", "state_table", "write_table"]
+
+CELL_CHARS = 40
+"""Of a value in a table with several values in a row."""
 
 
 def state_table(state: Any, changed: tuple[str, ...] = ()) -> Table:
     """Key, type and value, one line each; what the shown step wrote is marked."""
     rows = [
-        ("*" if key in changed else "", str(key), type(value).__name__, preview(value)["text"])
+        ("*" if key in changed else "", str(key), kind_of(value), preview(value)["text"])
         for key, value in (fields_of(state) or {}).items()
     ]
     return Table(("", "key", "type", "value"), rows, "The state is empty")
@@ -71,4 +74,4 @@ def _step(step: Step | None) -> str:
 
 
 def _text(value: Any) -> str:
-    return "" if value is MISSING else preview(value)["text"]
+    return "" if value is MISSING else preview(value, CELL_CHARS)["text"]

@@ -8,6 +8,7 @@ from typing import Any
 
 from evonb.errors import EvonbError, MagicError, NodeError
 from evonb.graph.debugger import GraphEngineDebugger
+from evonb.graph.debugging.effects import EffectRepeats
 from evonb.magics.cards import card_of, card_text, show_card
 from evonb.magics.edit_and_continue import replaced, stand_breaks
 from evonb.magics.session import Session
@@ -82,6 +83,9 @@ async def follow(debugger: GraphEngineDebugger, work: Awaitable[Any]) -> Any:
         return None
     try:
         return task.result()
+    except EffectRepeats as error:
+        error.fix = "%evo resume --again (or step --again) lets it act again"
+        raise
     except NodeError as error:
         _tell(error)
     return None

@@ -15,7 +15,7 @@ from typing import Any
 from evonb.protocol.messages import PREVIEW_CHARS, Preview
 from evonb.typing import StateBaseMessage
 
-__all__ = ["FULL_CHARS", "fields_of", "full_text", "preview", "previews"]
+__all__ = ["FULL_CHARS", "fields_of", "full_text", "kind_of", "preview", "previews"]
 
 FULL_CHARS = 20_000
 """The longest text that travels when a whole value is asked for."""
@@ -52,7 +52,15 @@ class _Text:
 def preview(value: object, limit: int = PREVIEW_CHARS) -> Preview:
     """One line for any value: `'text'`, `[1, 2, 3]`, `assistant: text`, `Ticket(id=3)`, `<ndarray (3, 4) float64>`."""
     text, cut = _bounded(value, limit, indent=None)
-    return {"kind": type(value).__name__, "text": text, "cut": cut}
+    return {"kind": kind_of(value), "text": text, "cut": cut}
+
+
+def kind_of(value: object) -> str:
+    """The name of a value's type; of what the engine lends to nodes, the type that it stands for."""
+    kind = type(value)
+    if kind.__module__.startswith("evonb.graph."):
+        kind = next((base for base in (list, dict, set) if isinstance(value, base)), kind)
+    return kind.__name__
 
 
 def previews(state: object) -> dict[str, Preview]:

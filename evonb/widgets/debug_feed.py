@@ -172,8 +172,10 @@ class DebugFeed:
         if state["status"] in ("running", "pausing", "idle") or state["looking"] is not None:
             return
         run = self.feed.snapshot()["run"]
+        # The run's end by a failure is final for a picture alone; here what waits beside the failed node goes on.
+        has_failed = state["status"] == "failed" and run["status"] == "failed" and state["step"] != self._last_step
         is_other = run["run_id"] != debugger.run_id
-        if is_other or self._rebase or state["step"] < self._last_step:
+        if is_other or has_failed or self._rebase or state["step"] < self._last_step:
             self._rebase = False
             picture = self._picture()
             self.feed.rebase({**picture, "run": {**picture["run"], "run_id": debugger.run_id}})

@@ -10,7 +10,7 @@ from evonb.graph.debugger import GraphEngineDebugger
 from evonb.graph.debugging.expressions import compile_condition
 from evonb.graph.debugging.line import Step
 from evonb.protocol.debugging import WireKey, WireMessage, WireWatch
-from evonb.protocol.preview import fields_of, full_text, preview
+from evonb.protocol.preview import fields_of, full_text, kind_of, preview
 from evonb.typing import StateBaseMessage
 from evonb.widgets.debug_schema import Keys
 from evonb.widgets.values import opens, size_of
@@ -73,7 +73,7 @@ def _key(shown: Shown, keys: Keys, name: str, wrote: Sequence[str]) -> WireKey:
     return {
         "key": name[:80],
         "strategy": known.strategy,
-        "type": known.type if name in keys.by_name else type(value).__name__,
+        "type": known.type if name in keys.by_name else kind_of(value),
         "value": preview(value),
         "size": size_of(value),
         "opens": opens(value),

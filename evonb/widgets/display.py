@@ -84,9 +84,10 @@ def show_builder(builder: Builder) -> None:
 
 
 def show_once(graph: Source) -> None:
-    """Show the graph live, unless a live view of it is displayed already or can't be."""
+    """Show the graph live, unless a live view of it (of a debugger: its panel) is displayed already or can't be."""
     feed = feed_of(graph)
-    if has_kernel() and not any(item.feed is feed for item in _shelf.items):
+    wanted = DebuggerView if isinstance(graph, GraphEngineDebugger) else GraphView
+    if has_kernel() and not any(item.feed is feed and isinstance(item.view, wanted) for item in _shelf.items):
         show(graph)
 
 

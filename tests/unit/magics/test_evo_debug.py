@@ -94,6 +94,12 @@ def test_a_notebook_shows_the_panel_once(notebook: Notebook) -> None:
     assert len(notebook.views()) == 1
 
 
+def test_a_graph_that_is_shown_as_a_picture_gets_its_panel(notebook: Notebook) -> None:
+    notebook.ok(DESK)
+    notebook.ok("%evo debug desk {}")
+    assert len(notebook.views()) == 2
+
+
 def test_options_of_the_cell_stand_as_breakpoints(notebook: Notebook) -> None:
     notebook.ok(DESK.replace("desk\n", "desk --mode debug --break draft\n", 1))
     assert [each.node for each in notebook["desk"].breakpoints()] == ["draft"]
@@ -108,6 +114,9 @@ def test_looking_back_runs_nothing_and_going_on_makes_a_branch(terminal: Noteboo
     assert said(terminal, "%evo on").startswith("Looking at step 3 of 6")
     assert said(terminal, "%evo until score > 0.3").startswith("Looking at step 2 of 6")
     assert len(terminal["calls"]) == count
+    terminal.ok("score = 'a variable of the notebook'")
+    assert said(terminal, "%evo until score > 0.3").startswith("Looking at step 2 of 6")
+    assert "NameError" in str(terminal.fails("%evo until scroe > 0.3"))
     assert terminal.ok("%evo state score") == pytest.approx(0.4)
     terminal.ok("%evo fork better")
     assert len(terminal["calls"]) > count
@@ -271,6 +280,18 @@ def test_commands_that_are_not_allowed_say_why(terminal: Notebook) -> None:
     assert "nothing runs" in error.what
     assert "wants a number" in str(terminal.fails("%evo back x"))
     assert "makes no branch" in str(terminal.fails("%evo fork"))
+
+
+def test_an_effect_acts_again_only_when_it_is_asked_to(terminal: Notebook) -> None:
+    terminal.ok(DESK.replace("@node\ndef review", "@node(effect=True)\ndef review"))
+    terminal.ok("%evo debug desk {'score': 0.3}")
+    assert terminal["calls"] == ["plan", "draft", "review"]
+    terminal.ok("%evo until score > 0.5")
+    terminal.ok("%evo edit score = 0.9")
+    assert "%evo resume --again" in str(terminal.fails("%evo resume"))
+    assert terminal["calls"].count("review") == 1
+    assert said(terminal, "%evo resume --again").startswith("Finished")
+    assert terminal["calls"].count("review") == 2
 
 
 def test_several_graphs_need_a_name(terminal: Notebook) -> None:

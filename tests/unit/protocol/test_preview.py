@@ -11,6 +11,7 @@ from datetime import date
 import pytest
 from pydantic import BaseModel
 
+from evonb.graph.isolate import wrap
 from evonb.protocol.messages import PREVIEW_CHARS
 from evonb.protocol.preview import FULL_CHARS, full_text, preview, previews
 from evonb.typing import AssistantMessage, UserMessage
@@ -151,3 +152,9 @@ def test_full_text_keeps_a_string_as_it_is_and_spreads_containers() -> None:
 def test_full_text_is_bounded() -> None:
     assert len(full_text("x" * 10**6)) == FULL_CHARS
     assert len(full_text(list(range(10**6)))) <= FULL_CHARS
+
+
+def test_what_the_engine_lends_is_called_by_what_it_stands_for() -> None:
+    assert preview(wrap([1]))["kind"] == "list"
+    assert preview(wrap({"a": 1}))["kind"] == "dict"
+    assert preview([1])["kind"] == "list"
