@@ -17,7 +17,18 @@ from evonb._optional import loaded, require
 from evonb.errors import EvonbError
 from evonb.graph.events import ErrorInfo
 
-__all__ = ["Card", "card_html", "card_of", "card_of_syntax_error", "card_text", "forget_shown", "install", "uninstall"]
+__all__ = [
+    "Card",
+    "card_html",
+    "card_of",
+    "card_of_syntax_error",
+    "card_text",
+    "forget_shown",
+    "install",
+    "rendered",
+    "show_card",
+    "uninstall",
+]
 
 MAX_CHARS = 20_000
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -125,7 +136,7 @@ def show_card(card: Card) -> None:
 def install() -> None:
     """Let IPython show our errors as cards. They are still raised, so a cell that fails has failed for everybody."""
     # IPython asks an exception for its own rendering by this name.
-    EvonbError._render_traceback_ = _render  # type: ignore[attr-defined]
+    EvonbError._render_traceback_ = rendered  # type: ignore[attr-defined]
 
 
 def uninstall() -> None:
@@ -141,7 +152,8 @@ def forget_shown() -> None:
 _shown: weakref.WeakSet[EvonbError] = weakref.WeakSet()
 
 
-def _render(error: EvonbError, *_: Any) -> list[str]:
+def rendered(error: EvonbError, *_: Any) -> list[str]:
+    """The lines of an error's text; its card is shown the first time a cell asks."""
     card = card_of(error)
     if error not in _shown:
         # IPython asks twice: for the eye, and for its history.

@@ -10,7 +10,7 @@ import typing
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, NoReturn
 
 import evonb.graph as graph_package
 from evonb.errors import MagicError
@@ -18,11 +18,11 @@ from evonb.graph import GraphEngine, GraphWarning, dsl
 from evonb.graph.debugger import GraphEngineDebugger
 from evonb.magics.edit_and_continue import replaced, stand_breaks
 from evonb.magics.options import Options, near, parse_options
-from evonb.magics.schema import classes_in, find_schema
+from evonb.magics.schema import classes_in, defined_as, defined_twice, find_schema, parts_in
 from evonb.magics.session import Entry, OpenCell, Session, current
 from evonb.widgets.display import show
 
-__all__ = ["abandon", "begin", "end", "forget_names"]
+__all__ = ["abandon", "begin", "end", "forget_names", "misplaced"]
 
 # What a cell may use without importing it. The language's own words win over the user's for the time of the cell.
 _WORDS: dict[str, object] = {name: getattr(graph_package, name) for name in ("START", "END", "node", "router", "edge")}
@@ -39,6 +39,8 @@ def begin(line: str) -> None:
     if session.open is not None:
         abandon(session)
     options = parse_options(line)
+    if kind := defined_as(_body(session), options.name):
+        raise _taken(options.name, f"the name of a {kind} in the cell")
     collection = dsl.collect()
     session.open = OpenCell(options, collection, collection.__enter__(), _cover(session.namespace))
 
@@ -60,6 +62,15 @@ def end() -> None:
     _bind(session, opened.options, engine)
 
 
+def misplaced(line: str, number: int) -> NoReturn:
+    """Stands for a whole cell that has code above its `%%evograph` line."""
+    raise MagicError(
+        "%%evograph must be the very first line of a cell; nothing of this one was run",
+        where=f"{current().cell_place()}, line {number}: %%evograph {line}".rstrip(),
+        fix="move what stands above it into a cell of its own, or below it",
+    )
+
+
 def abandon(session: Session) -> None:
     """Stop collecting; called also after a cell whose body raised."""
     opened, session.open = session.open, None
@@ -78,8 +89,12 @@ def forget_names(namespace: dict[str, Any]) -> None:
 
 def _build(session: Session, opened: OpenCell) -> GraphEngine:
     options = opened.options
-    classes = classes_in(_body(session))
-    schema = find_schema(session.namespace, classes, options.state)
+    if any(_is_node(session.namespace.get(options.name), ref) for link in opened.collected.links for ref in link[:2]):
+        raise _taken(options.name, "the name of one of its nodes")
+    body = _body(session)
+    schema = find_schema(session.namespace, classes_in(body), options.state, parts_in(body))
+    if defined_twice(body, schema.__name__):
+        print(f"{schema.__name__} is defined twice in this cell; the last one is the graph's state.", file=sys.stderr)
     builder = opened.collected.to_builder(schema, options.name)
     builder.strict = options.strict
     limits: dict[str, Any] = {"max_turn": options.max_turn, "timeout": options.timeout_s}
@@ -88,6 +103,20 @@ def _build(session: Session, opened: OpenCell) -> GraphEngine:
         engine: GraphEngine = builder.build(graph_mode=options.mode, **given)
     _check_breaks(engine, options)
     return engine
+
+
+def _is_node(value: object, ref: Any) -> bool:
+    """Whether a part of a chain is what a variable holds: a function of an earlier cell, or a sub-graph."""
+    parts = (ref.node, getattr(ref.node, "function", None), ref.router, getattr(ref.router, "function", None))
+    return value is not None and any(part is value for part in parts)
+
+
+def _taken(name: str, whose: str) -> MagicError:
+    return MagicError(
+        f"{name!r} is also {whose}, which the graph would replace",
+        where="first line of the cell",
+        fix=f"call the graph {name.lower()}_graph",
+    )
 
 
 @contextmanager

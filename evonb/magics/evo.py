@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, NoReturn
 
+from evonb._optional import require
 from evonb.errors import MagicError
 from evonb.magics import debugging, looking
 from evonb.magics.evo_inputs import name_of, read_inputs
@@ -18,8 +19,12 @@ __all__ = ["COMMANDS", "refuse_in_function", "run_command", "run_line"]
 USAGE = "%evo list | show NAME | run NAME [inputs] | debug NAME [inputs] | break NODE | step | back | resume | state"
 
 
-async def run_command(line: str) -> Any:
+async def run_command(line: str, *, shown: bool = False) -> Any:
     """Carry out what stands behind `%evo`.
+
+    Args:
+        line: The command.
+        shown: It stands where nobody takes its value, as in a loop: show what it tells; the state of a run aside.
 
     Returns:
         `list`: the graphs; `run`: the final state; `show`: nothing; the others: what they have to tell.
@@ -33,7 +38,11 @@ async def run_command(line: str) -> Any:
         raise MagicError("%evo wants a command", where="%evo", fix=f"write {USAGE}")
     if word not in COMMANDS:
         raise MagicError(f"%evo has no command {word!r}", where=f"%evo {line}".strip(), fix=near(word, list(COMMANDS)))
-    return await COMMANDS[word](current(), rest.strip())
+    told = await COMMANDS[word](current(), rest.strip())
+    if not shown or told is None or word == "run":
+        return told
+    require("IPython.display", "to show what a command tells").display(told)
+    return None
 
 
 def run_line(line: str) -> Any:

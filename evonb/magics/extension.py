@@ -11,9 +11,12 @@ from evonb.magics import cards
 from evonb.magics.cell import abandon, forget_names
 from evonb.magics.completion import evo_matcher
 from evonb.magics.evo import run_line
+from evonb.magics.interrupts import Waking
 from evonb.magics.options import USAGE
 from evonb.magics.session import Session, end_session, start_session
+from evonb.magics.sources import cover_sources, uncover_sources
 from evonb.magics.syntax import cover_syntax_errors, uncover_syntax_errors
+from evonb.magics.tracebacks import cover_tracebacks, uncover_tracebacks
 from evonb.magics.transformer import EvoCommand, evograph_cell, is_evograph
 from evonb.widgets.display import close_all, enter_cell, show, show_builder
 from evonb.widgets.feed import flush_all
@@ -27,13 +30,24 @@ class Extension:
     def __init__(self, shell: Any) -> None:
         self._shell = shell
         self._session: Session = start_session(shell)
+        self._waking = Waking()
         self._undo: list[Callable[[], None]] = [end_session, lambda: forget_names(shell.user_ns)]
+        cover_sources(shell, self._session)
+        self._undo.append(lambda: uncover_sources(shell))
         self._add_transforms()
         self._add_events()
         self._add_magics()
         self._add_displays()
         cards.install()
-        self._undo += [cards.uninstall, close_all, lambda: uncover_syntax_errors(shell), lambda: abandon(self._session)]
+        cover_tracebacks(shell)
+        self._undo += [
+            cards.uninstall,
+            lambda: uncover_tracebacks(shell),
+            self._waking.stop,
+            close_all,
+            lambda: uncover_syntax_errors(shell),
+            lambda: abandon(self._session),
+        ]
 
     def unload(self) -> None:
         """Undo in reverse order; safe to call twice."""
@@ -78,12 +92,14 @@ class Extension:
 
     def _before_cell(self, info: Any) -> None:
         cards.forget_shown()
+        self._waking.start()
         enter_cell(getattr(info, "cell_id", None))
         self._session.raw_cell = info.raw_cell
         if is_evograph(info.raw_cell):
-            cover_syntax_errors(self._shell, info.raw_cell)
+            cover_syntax_errors(self._shell, info.raw_cell, self._session.cell_place)
 
     def _after_cell(self, _result: object) -> None:
+        self._waking.stop()
         uncover_syntax_errors(self._shell)
         abandon(self._session)
         flush_all()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import difflib
 import keyword
 import shlex
@@ -19,6 +20,9 @@ USAGE = (
 )
 
 
+_TAKEN = ("START", "END", "node", "router", "edge", "Annotated", "TypedDict")
+
+
 @dataclass(frozen=True, slots=True)
 class Options:
     """What a cell's first line says.
@@ -27,7 +31,7 @@ class Options:
         name: The variable that will hold the graph.
         state: Name of the state class; None finds it in the cell.
         max_turn, timeout_s: Limits of the engine; None leaves its defaults.
-        mode: "debug" builds a debugger.
+        mode: "debug" builds a debugger; so does any node to stop before, unless the line says `--mode run`.
         strict: Unknown keys in deltas and inputs are errors.
         show: Show the picture below the cell.
         breaks: Nodes to stop before, for a debugger.
@@ -57,6 +61,8 @@ def parse_options(line: str) -> Options:
     rest = words[1:]
     while rest:
         options, rest = _take(options, rest)
+    if options.breaks and not any(word.startswith("--mode") for word in words):
+        return replace(options, mode="debug")
     return options
 
 
@@ -93,6 +99,9 @@ def _checked_name(name: str) -> str:
         usable = "".join(letter if letter.isidentifier() or letter.isdigit() else "_" for letter in name)
         fix = usable if usable.isidentifier() and not keyword.iskeyword(usable) else f"graph_{usable}"
         raise _error(f"{name!r} can't be the name of a variable", f"call the graph {fix}")
+    if name in _TAKEN or hasattr(builtins, name):
+        whose = "a word of the cell's language" if name in _TAKEN else "a name of Python's own"
+        raise _error(f"{name!r} is {whose}, which the graph would hide", f"call the graph {name.lower()}_graph")
     return name
 
 

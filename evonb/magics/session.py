@@ -51,6 +51,7 @@ class Session:
         entries: The graphs that cells made, by variable.
         open: The cell that runs.
         raw_cell: Its text.
+        cell_number: The number in front of the cell that was compiled last; IPython itself counts on before it runs.
         debugging: The variable of the graph that `%evo debug` was given last.
     """
 
@@ -58,6 +59,7 @@ class Session:
     entries: dict[str, Entry] = field(default_factory=dict)
     open: OpenCell | None = None
     raw_cell: str = ""
+    cell_number: int = 0
     debugging: str | None = None
 
     @property
@@ -92,7 +94,7 @@ class Session:
         raise MagicError(what, where="%evo", fix=fix)
 
     def cell_place(self) -> str:
-        return f"cell [{self.shell.execution_count}]"
+        return f"cell [{self.cell_number or self.shell.execution_count}]"
 
 
 _sessions: list[Session] = []

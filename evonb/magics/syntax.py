@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ast
 import sys
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
@@ -15,8 +16,8 @@ from evonb.magics.cards import card_of_syntax_error, card_text, show_card
 __all__ = ["cover_syntax_errors", "uncover_syntax_errors"]
 
 
-def cover_syntax_errors(shell: Any, raw_cell: str) -> None:
-    """Show the syntax errors of this cell our way until `uncover_syntax_errors`."""
+def cover_syntax_errors(shell: Any, raw_cell: str, cell_place: Callable[[], str]) -> None:
+    """Show the syntax errors of this cell our way until it ended; `cell_place` is asked for its number."""
     original = type(shell).showsyntaxerror
 
     def show(filename: str | None = None, running_compiled_code: bool = False, **options: Any) -> None:
@@ -26,7 +27,7 @@ def cover_syntax_errors(shell: Any, raw_cell: str) -> None:
             original(shell, filename, running_compiled_code, **options)
             return
         seen = _as_seen(_precise(error, shell, raw_cell), raw_cell)
-        card = card_of_syntax_error(seen, f"cell [{shell.execution_count}]")
+        card = card_of_syntax_error(seen, cell_place())
         show_card(card)
         shell._showtraceback(type(error), error, card_text(card).split("\n"))
 

@@ -6,6 +6,7 @@ body stays an ordinary cell with its own line numbers, `await`, braces and sourc
 
 from __future__ import annotations
 
+import ast
 import re
 import tokenize
 from typing import Any
@@ -21,6 +22,8 @@ _PLAIN_DEF = re.compile(r"(?P<indent>[ \t]*)(?P<word>def|class|async[ \t]+def|la
 BEGIN = "__import__('evonb.magics.cell', fromlist=['begin']).begin({line!r})"
 END = "__import__('evonb.magics.cell', fromlist=['end']).end()"
 RUN = "await __import__('evonb.magics.evo', fromlist=['run_command']).run_command({line!r})"
+RUN_SHOWN = RUN.removesuffix(")") + ", shown=True)"
+MISPLACED = "__import__('evonb.magics.cell', fromlist=['misplaced']).misplaced({line!r}, {number})"
 REFUSE = "__import__('evonb.magics.evo', fromlist=['refuse_in_function']).refuse_in_function({line!r}, {number})"
 
 
@@ -43,7 +46,7 @@ def evograph_cell(lines: list[str]) -> list[str]:
     """A `%%evograph` cell as an ordinary one; other cells as they are. Line numbers stay."""
     first = head_of(lines)
     if first is None or (head := HEAD.match(lines[first])) is None:
-        return lines
+        return _refused(lines)
     futures, body = _without_futures(lines[first + 1 :])
     if body and not body[-1].endswith("\n"):
         body[-1] += "\n"
@@ -51,6 +54,25 @@ def evograph_cell(lines: list[str]) -> list[str]:
     begin = "; ".join([*futures, BEGIN.format(line=head["line"].strip())])
     above = [*lines[:first], "\n"]
     return [f"{begin}  {above[0].lstrip()}".rstrip() + "\n", *above[1:], *body, END + "\n"]
+
+
+def _refused(lines: list[str]) -> list[str]:
+    """A cell with code above its `%%evograph` line: instead of it a call that says so. Any other cell as it is."""
+    for number, line in enumerate(lines):
+        if (head := HEAD.match(line)) and _is_complete(lines[:number]):
+            return [MISPLACED.format(line=head["line"].strip(), number=number + 1) + "\n"]
+    return lines
+
+
+def _is_complete(lines: list[str]) -> bool:
+    """Whether these lines are whole statements, so that the next one isn't inside of a string or a bracket."""
+    if lines and lines[0].startswith("%%"):
+        return False  # the text of another cell magic
+    try:
+        ast.parse("".join("\n" if line.lstrip().startswith(("%", "!", "?")) else line for line in lines))
+    except (SyntaxError, ValueError):
+        return False
+    return True
 
 
 def _without_futures(body: list[str]) -> tuple[list[str], list[str]]:
@@ -85,7 +107,15 @@ class EvoCommand(ipython.TokenTransformBase):
         if _is_in_function(lines, row):
             return [REFUSE.format(line=text, number=row + 1) + "\n"]
         padding = ["\n"] * (last - row)
-        return [*lines[:row], lines[row][:column] + RUN.format(line=text) + "\n", *padding, *lines[last + 1 :]]
+        call = RUN if self._is_value(lines, last) else RUN_SHOWN
+        return [*lines[:row], lines[row][:column] + call.format(line=text) + "\n", *padding, *lines[last + 1 :]]
+
+    def _is_value(self, lines: list[str], last: int) -> bool:
+        """Whether somebody takes what the command gives: a variable, or IPython, which shows a cell's last value."""
+        if lines[self.start_line][: self.start_col].strip():
+            return True
+        below = (line.strip() for line in lines[last + 1 :])
+        return self.start_col == 0 and all(not line or line.startswith("#") for line in below)
 
 
 def _places(line: list[Any]) -> list[int]:

@@ -17,6 +17,14 @@ def test_all_options() -> None:
     assert parse_options(line) == Options("g", "S", 7, 2.5, "debug", True, False, ("a", "b c"))
 
 
+@pytest.mark.parametrize(
+    ("line", "mode"),
+    [("g --break a", "debug"), ("g --break=a", "debug"), ("g --break a --mode run", "run"), ("g", "run")],
+)
+def test_a_node_to_stop_before_asks_for_a_debugger(line: str, mode: str) -> None:
+    assert parse_options(line).mode == mode
+
+
 def test_braces_stay() -> None:
     assert parse_options("g --break {a}").breaks == ("{a}",)
 
@@ -38,6 +46,8 @@ def test_braces_stay() -> None:
         ("g other", "'other' is neither", ""),
         ("my-graph", "'my-graph' can't be", "my_graph"),
         ("class", "'class' can't be", "graph_class"),
+        ("print", "a name of Python's own", "print_graph"),
+        ("START", "a word of the cell's language", "start_graph"),
         ("2nd", "'2nd' can't be", "graph_2nd"),
         ("g --break 'a", "can't be read", "close the quote"),
         ("-h", "can't be", ""),

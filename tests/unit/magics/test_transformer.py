@@ -51,9 +51,23 @@ def test_braces_quotes_and_backslashes_of_the_line_arrive_untouched(manager: Tra
     assert ast.literal_eval(call.value.args[0]) == line
 
 
+@pytest.mark.parametrize("above", ["y = 2\n", "%load_ext evonb\n", "if y:\n    pass\n"])
+def test_code_above_the_first_line_is_refused_as_a_whole(above: str) -> None:
+    lines = [*above.splitlines(keepends=True), "%%evograph g\n", "z = 1\n"]
+    place = "__import__('evonb.magics.cell', fromlist=['misplaced']).misplaced"
+    assert evograph_cell(lines) == [f"{place}('g', {len(lines) - 1})\n"]
+
+
 @pytest.mark.parametrize(
     "cell",
-    ["x = 1\n", "%%time\nx = 1\n", "# %%evograph g\n", "y = 2\n%%evograph g\n", "x = '''\n%%evograph g\n'''\n", ""],
+    [
+        "%%writefile x.txt\n%%evograph g\n",
+        "x = 1\n",
+        "%%time\nx = 1\n",
+        "# %%evograph g\n",
+        "x = '''\n%%evograph g\n'''\n",
+        "",
+    ],
 )
 def test_other_cells_are_left_alone(cell: str) -> None:
     lines = cell.splitlines(keepends=True)
@@ -85,11 +99,14 @@ def test_future_imports_of_the_body_come_first(manager: TransformerManager) -> N
     [
         ("%evo list\n", "await {}('list')\n"),
         ("x = %evo run g {'a': 1}\n", "x = await {}(\"run g {{'a': 1}}\")\n"),
-        ("if True:\n    %evo show g\n", "if True:\n    await {}('show g')\n"),
-        ("async def f():\n    %evo run g\n", "async def f():\n    await {}('run g')\n"),
+        ("if True:\n    %evo show g\n", "if True:\n    await {}('show g', shown=True)\n"),
+        ("async def f():\n    %evo run g\n", "async def f():\n    await {}('run g', shown=True)\n"),
         ("def f():\n    pass\n%evo list\n", "def f():\n    pass\nawait {}('list')\n"),
         ("%evo\n", "await {}('')\n"),
-        ("x = 1\n%evo run g {'a': \\\n  1}\ny = 2\n", "x = 1\nawait {}(\"run g {{'a':    1}}\")\n\ny = 2\n"),
+        (
+            "x = 1\n%evo run g {'a': \\\n  1}\ny = 2\n",
+            "x = 1\nawait {}(\"run g {{'a':    1}}\", shown=True)\n\ny = 2\n",
+        ),
     ],
 )
 def test_evo_becomes_an_await(manager: TransformerManager, cell: str, expected: str) -> None:
