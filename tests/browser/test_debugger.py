@@ -207,3 +207,19 @@ def test_a_session_awaited_on_the_older_kernel_says_why_its_buttons_wait(
     gates.open("draft")
     panel.expect_status("Done")
     expect(panel.tool("pause")).to_have_attribute("data-hint", re.compile("nothing runs"), timeout=15_000)
+
+
+def test_a_notebook_reopened_with_a_new_kernel_shows_where_the_session_stood(open_notebook: OpenNotebook) -> None:
+    notebook, panel = desk(open_notebook, "%evo break review", "%evo debug desk {'score': 0.0}")
+    notebook.run(2)
+    notebook.run(3)
+    panel.expect_status("Paused")
+    still = notebook.cell(1).locator("img[src^='data:image/svg+xml']")
+    expect(still).to_be_hidden()
+    notebook.save()
+    texts = [out["data"].get("text/plain", "") for out in notebook.outputs(1) if "data" in out]
+    assert any("Graph desk: Paused" in text for text in texts)
+    notebook.server.end_kernels(notebook.path)
+    notebook.open()
+    expect(notebook.cell(1).locator("img[src^='data:image/svg+xml']")).to_be_visible(timeout=15_000)
+    expect(notebook.cell(1).locator(".evo-live")).to_have_count(0)
