@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+import weakref
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
@@ -52,6 +53,7 @@ class GraphBuilder(BaseComponent):
     strict: bool = False
     _nodes: dict[str, GraphNodeSpec] = PrivateAttr(default_factory=dict)
     _edges: dict[str, list[EdgeSpecBase]] = PrivateAttr(default_factory=dict)
+    _version: int = PrivateAttr(default=0)  # grows with each change
     _block: AbstractContextManager[GraphBuilder] | None = PrivateAttr(default=None)
 
     def __init__(self, state_schema: Any = None, **fields: Any) -> None:
@@ -95,6 +97,13 @@ class GraphBuilder(BaseComponent):
         mode = _member(NodeActionMode, action_mode, "action_mode")
         if run_in not in (None, "loop", "thread"):
             raise GraphError(f"run_in is {run_in!r}, expected 'loop' or 'thread'", where=f"node {name!r}")
+        if not (retry is None or _is_retry(retry)):
+            raise GraphError(
+                f"retry is {retry!r}, expected a RetryPolicy or a number above 0",
+                where=f"node {name!r}",
+                fix="retry=3 executes a failing node up to three times",
+            )
+        self._version += 1
         self._nodes[name] = GraphNodeSpec(
             node=callable_to_node(node),
             node_name=name,
@@ -102,7 +111,7 @@ class GraphBuilder(BaseComponent):
             multi_input_merge_strategy=multi_input_merge_strategy,
             effect=effect,
             run_in=run_in,
-            timeout=timeout,
+            timeout=_positive(timeout, "timeout"),
             retry=retry,
         )
 
@@ -237,6 +246,7 @@ class GraphBuilder(BaseComponent):
         else:
             engine = GraphEngine(**fields)
         self._tell(engine)
+        engine._built_from = (weakref.ref(self), self._version)
         return engine
 
     def check(self, auto_conn_end: bool = True) -> list[Finding]:
@@ -329,6 +339,7 @@ class GraphBuilder(BaseComponent):
     # --- names -----------------------------------------------------------------------------------
 
     def _put(self, edge: EdgeSpecBase) -> None:
+        self._version += 1
         self._edges.setdefault(edge.source, []).append(edge)
 
     def _check_name(self, name: str) -> None:
@@ -368,6 +379,14 @@ def _member(kind: Any, value: Any, option: str) -> Any:
     except ValueError:
         known = ", ".join(repr(member.value) for member in kind)
         raise GraphError(f"{option} is {value!r}, expected one of {known}") from None
+
+
+def _is_retry(retry: Any) -> bool:
+    if isinstance(retry, int):
+        return not isinstance(retry, bool) and retry > 0
+    from evonb.graph.retry import RetryPolicy  # few graphs retry
+
+    return isinstance(retry, RetryPolicy) and retry.attempts > 0
 
 
 def _positive(value: Any, option: str) -> Any:

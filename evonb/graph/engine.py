@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pydantic import PrivateAttr, SerializeAsAny, SkipValidation
@@ -56,6 +56,7 @@ class GraphEngine(BaseComponent):
     _plan: Plan = PrivateAttr()
     _hub: Hub = PrivateAttr(default_factory=Hub)
     _topology: Topology | None = PrivateAttr(default=None)
+    _built_from: tuple[Callable[[], Any], int] | None = PrivateAttr(default=None)
 
     def __init__(self, **fields: Any) -> None:
         super().__init__(**fields)
@@ -144,7 +145,24 @@ class GraphEngine(BaseComponent):
         """Have the listeners of an engine that this one takes the place of; they can still leave. Before any run."""
         self._hub = former._hub
 
+    def _tell_if_outdated(self) -> None:
+        """Warn, once, that the builder was changed since this engine was built."""
+        made = self._built_from
+        builder = None if made is None else made[0]()
+        if made is None or builder is None or builder._version == made[1]:
+            return
+        self._built_from = None
+        added = [name for name in builder._nodes if name not in self.nodes]
+        what = f"node {added[0]!r} was added" if added else "edges were added"
+        warnings.warn(
+            f"Graph {self.name!r} runs as it was built; since then {what} to its builder. Build it again: "
+            "engine = builder.build()",
+            GraphWarning,
+            stacklevel=4,
+        )
+
     async def _run(self, bus: Bus, inputs: Mapping[str, Any]) -> Any:
+        self._tell_if_outdated()
         run = Run(self._plan, bus, self.max_turn)
         try:
             return await self._finish(run, await self._begin(run, inputs))
