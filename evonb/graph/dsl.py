@@ -23,6 +23,7 @@ from evonb.typing import DEFAULT_EDGE_GROUP, SpecialNode
 
 if TYPE_CHECKING:
     from evonb.graph.builder import GraphBuilder
+    from evonb.graph.engine import GraphEngine
 
 __all__ = ["END", "START", "Chain", "NodeFunction", "RouterFunction", "collect", "collecting", "edge", "node", "router"]
 
@@ -119,7 +120,7 @@ def _name_of(function: Any) -> str:
 
 
 @overload
-def node(function: Callable[..., Any], /, *, name: str | None = None, **options: Any) -> NodeFunction: ...
+def node(function: Callable[..., Any] | GraphEngine, /, *, name: str | None = None, **options: Any) -> NodeFunction: ...
 @overload
 def node(*, name: str | None = None, **options: Any) -> Callable[[Callable[..., Any]], NodeFunction]: ...
 def node(function: Any = None, /, *, name: str | None = None, **options: Any) -> Any:

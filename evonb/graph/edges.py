@@ -178,12 +178,17 @@ class ConditionEdgeSpec(EdgeSpecBase):
             name = self.routes[name]
         if isinstance(name, str) and name in self.possible_targets:
             return name
-        near = near_names(name, self.possible_targets, n=1)
-        known = ", ".join(map(repr, self.possible_targets))
+        known = list(self.routes or self.possible_targets)
+        near = near_names(name, dict.fromkeys([*known, *self.possible_targets]), n=1)
+        if name is None:
+            fix = "return one of these whatever the state is, or [] to end the branch"
+        else:
+            fix = f"answer {near[0]!r}" if near else f"answer one of these, or declare {name!r} for the router"
         raise RouterError(
-            f"The router answered {name!r}, which isn't one of its targets: {known}",
+            f"Router {_name_of(self.router)!r} answered {name!r}, which isn't one of its "
+            f"{'answers' if self.routes else 'targets'}: {', '.join(map(repr, known))}",
             where=f"router {_name_of(self.router)!r} of node {self.source!r}",
-            fix=f"answer {near[0]!r}?" if near else "answer a declared target, or add it to possible_targets",
+            fix=fix,
         )
 
 

@@ -6,25 +6,21 @@ where a mistake is a common one it says what to do.
 
 from __future__ import annotations
 
-import linecache
-import os
 import re
 import traceback
 from collections.abc import Iterable
-from types import FrameType, TracebackType
 from typing import TYPE_CHECKING, Any
 
-from evonb._optional import loaded
 from evonb.errors import EvonbError, NodeError, NodeTimeout
+from evonb.graph.grouped import first_inside
 from evonb.graph.near import near_names
+from evonb.graph.places import Place, def_place, is_ours, place_of, source_around, users_frame
 
 if TYPE_CHECKING:
+    from evonb.graph.decide import Task
     from evonb.graph.events import ErrorInfo
 
-__all__ = ["GraphWarning", "describe", "node_error", "ordinal", "place_of"]
-
-_HERE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-_AROUND = 3  # lines of source on either side
+__all__ = ["GraphWarning", "describe", "node_error", "ordinal", "place_of", "text_of", "visit_of"]
 
 
 class GraphWarning(UserWarning):
@@ -37,6 +33,11 @@ def ordinal(number: int) -> str:
     return f"{number}{ending}"
 
 
+def visit_of(task: Task) -> str:
+    """ "node 'judge', 2nd visit"."""
+    return f"node {task.node.name!r}" + (f", {ordinal(task.visit)} visit" if task.visit else "")
+
+
 def node_error(
     error: BaseException,
     *,
@@ -44,19 +45,19 @@ def node_error(
     graph: str,
     visit: int,
     inputs: Any,
+    where: str,
     path: tuple[str, ...] = (),
     keys: Iterable[str] = (),
-    role: str = "",
+    subject: str = "",
+    function: Any = None,
     timeout_s: float | None = None,
 ) -> NodeError:
-    """The error of a run in which this exception came out of a node (or, as `role` says, out of its router).
+    """The error of a run in which this exception came out of a node, or of what `subject` says: "Router 'by_topic'".
 
     Raise it *from* the exception. Its `info` is the same as an error card's data.
     """
     from evonb.graph.events import ErrorInfo
 
-    where = " > ".join([f"graph {graph!r}", *(f"node {name!r}" for name in path), f"node {node!r}"])
-    where += f", {ordinal(visit)} visit" if visit else ""
     if timeout_s is not None:
         made: NodeError = NodeTimeout(
             f"Node {node!r} ran longer than its timeout of {timeout_s:g} s",
@@ -65,82 +66,103 @@ def node_error(
         )
         info = ErrorInfo("NodeTimeout", made.what, where, made.fix)
     else:
-        info = describe(error, where=where, keys=keys)
-        subject = f"{role} of node {node!r}" if role else f"Node {node!r}"
-        made = NodeError(f"{subject} failed: {info.kind}: {_first_line(error)}", where=info.where, fix=info.fix)
+        subject = subject or f"Node {node!r}"
+        info = describe(error, where=where, keys=keys, whose=_kind_of(subject), function=function)
+        made = NodeError(
+            f"{subject} failed: {info.kind}: {_first_line(first_inside(error)[0])}", where=info.where, fix=info.fix
+        )
     made.node_name, made.graph_name, made.visit, made.inputs = node, graph, visit, inputs
     made.info = info  # type: ignore[attr-defined]
     made.path = path  # type: ignore[attr-defined]
     return made
 
 
-def describe(error: BaseException, *, where: str = "", keys: Iterable[str] = ()) -> ErrorInfo:
+def _kind_of(subject: str) -> str:
+    """ "State filter 'only_text'" -> "state filter"."""
+    return re.split(" '| of | before ", subject, maxsplit=1)[0].lower()
+
+
+def describe(
+    error: BaseException, *, where: str = "", keys: Iterable[str] = (), whose: str = "node", function: Any = None
+) -> ErrorInfo:
     """An exception as the data of an error card.
 
     Args:
         error: Any exception; of a `NodeError` the user's own is described.
         where: The place in the graph, added to the place in the source.
         keys: The state's keys, for hints about misspelt ones.
+        whose: What the marked line belongs to: "node", "router", ...
+        function: Whose definition is marked when no line of the user's raised the error.
     """
     from evonb.graph.events import ErrorInfo
 
     known = getattr(error, "info", None)
     if isinstance(known, ErrorInfo):
         return known
-    frame, line = _users_place(error.__traceback__)
-    place = place_of(frame.f_code.co_filename, line) if frame is not None else ""
-    inner = error.where if isinstance(error, EvonbError) else ""
+    whole, others = error, 0
+    if isinstance(error, BaseExceptionGroup):
+        # The group was raised where its tasks were waited for; what is wrong is where a task raised.
+        error, others = first_inside(error)
+    place = _place(error) or (None if function is None else def_place(function))
+    inner = getattr(error, "where", "") if isinstance(error, EvonbError) else ""
     return ErrorInfo(
         kind=type(error).__name__,
-        what=_what(error, tuple(keys)),
-        where=", ".join(part for part in (place, where or inner) if part),
-        fix=_fix(error, tuple(keys)),
-        source=_source(frame.f_code.co_filename, line) if frame is not None else (),
-        traceback=_traceback(error),
+        what=_what(error, tuple(keys)) + (f" (and {others} more in the same task group)" if others else ""),
+        where=", ".join(part for part in ("" if place is None else place_of(*place), where or inner) if part),
+        fix=_fix(error, tuple(keys), "" if place is None else f"see the marked line of the {whose}"),
+        source=() if place is None else source_around(*place),
+        traceback=_traceback(whole),
     )
 
 
+def _place(error: BaseException) -> Place | None:
+    """The user's line that raised; of an error of ours, the line that raised the one behind it."""
+    found = users_frame(error.__traceback__)
+    if isinstance(error, EvonbError) and error.__cause__ is not None:
+        found = users_frame(error.__cause__.__traceback__) or found
+    return None if found is None else (found[0].f_code.co_filename, found[1])
+
+
 def _what(error: BaseException, keys: tuple[str, ...]) -> str:
-    if isinstance(error, EvonbError):
-        return error.what
     if (key := _missing_key(error, keys)) is not None:
         near = near_names(key, keys, n=1)
         return f"The state has no key {key!r}; it has " + (repr(near[0]) if near else ", ".join(map(repr, keys)))
-    return _first_line(error)
+    return text_of(error) if isinstance(error, EvonbError) else _first_line(error)
 
 
 def _first_line(error: BaseException) -> str:
-    text = _text_of(error)
-    return text.splitlines()[0] if text else type(error).__name__
+    lines = text_of(error).splitlines()
+    return next((line for line in lines if line.strip()), type(error).__name__)
 
 
-def _text_of(error: BaseException) -> str:
-    if isinstance(error, EvonbError):
-        return error.what
+def text_of(error: BaseException) -> str:
+    """What an exception says; "" if it can't say it. Never raises: a user's `__str__` may."""
     try:
-        return str(error)
-    except Exception:  # a user's exception may fail to print itself
+        return str(error.what if isinstance(error, EvonbError) else error)
+    except Exception:
         return ""
 
 
 def _missing_key(error: BaseException, keys: tuple[str, ...]) -> str | None:
-    """The state key that the user asked for in vain, if this is what the error looks like."""
-    if not keys:
-        return None
-    if isinstance(error, KeyError) and len(error.args) == 1 and isinstance(error.args[0], str):
-        return error.args[0] if error.args[0] not in keys else None
-    if isinstance(error, AttributeError) and isinstance(error.name, str) and hasattr(error.obj, "model_fields_set"):
-        return error.name if error.name not in keys else None
-    return None
+    """The state key that the user asked for in vain, if it was the state that raised."""
+    key: Any = None
+    if isinstance(error, AttributeError) and keys:
+        declared = getattr(type(error.obj), "model_fields", None)
+        key = error.name if isinstance(declared, dict) and set(declared) == set(keys) else None
+    elif isinstance(error, KeyError) and keys and len(error.args) == 1:
+        from evonb.graph.subscripted import asked_of_argument  # errors only
+
+        key = error.args[0] if asked_of_argument(error, set(keys)) else None
+    return key if isinstance(key, str) and key not in keys else None
 
 
-def _fix(error: BaseException, keys: tuple[str, ...]) -> str:
+def _fix(error: BaseException, keys: tuple[str, ...], fallback: str) -> str:
     if isinstance(error, EvonbError):
-        return error.fix
+        return getattr(error, "fix", "")  # a user's subclass may not have called our __init__
     if (key := _missing_key(error, keys)) is not None:
         near = near_names(key, keys, n=1)
         return f"write {near[0]!r}" if near else f"declare {key!r} in the schema, or use state.get({key!r})"
-    text = _text_of(error)
+    text = text_of(error)
     if type(error).__name__ == "ProgrammingError" and "same thread" in text:
         return 'make the object inside the node, or add_node(..., run_in="loop") to keep the node on one thread'
     if isinstance(error, RuntimeError) and "asyncio.run() cannot be called" in text:
@@ -148,69 +170,25 @@ def _fix(error: BaseException, keys: tuple[str, ...]) -> str:
     if isinstance(error, NameError):
         return "define or import the name in an earlier cell"
     if isinstance(error, ModuleNotFoundError):
-        return f"pip install {error.name}"
-    return "see the marked line of the node"
-
-
-# --- places in the source -----------------------------------------------------------------
-
-
-def _users_place(trace: TracebackType | None) -> tuple[FrameType | None, int]:
-    """The innermost frame of the user's own code: not ours, not an installed library's."""
-    mine: tuple[FrameType | None, int] = (None, 0)
-    any_other: tuple[FrameType | None, int] = (None, 0)
-    while trace is not None:
-        filename = trace.tb_frame.f_code.co_filename
-        if not _is_ours(filename):
-            any_other = (trace.tb_frame, trace.tb_lineno)
-            if not _is_installed(filename):
-                mine = any_other
-        trace = trace.tb_next
-    return mine if mine[0] is not None else any_other
-
-
-def _is_ours(filename: str) -> bool:
-    return filename.startswith(_HERE + os.sep)
-
-
-def _is_installed(filename: str) -> bool:
-    library = os.path.dirname(os.__file__)
-    return "site-packages" in filename or filename.startswith((library, "<frozen"))
-
-
-def place_of(filename: str, line: int) -> str:
-    """ "cell [3], line 24" for code of a notebook, "triage.py:24" for a file."""
-    cell = _cell_of(filename)
-    return f"{cell}, line {line}" if cell else f"{os.path.basename(filename)}:{line}"
-
-
-def _cell_of(filename: str) -> str:
-    found = re.match(r"<ipython-input-(\d+)-", filename)
-    if found:
-        return f"cell [{found[1]}]"
-    ipython = loaded("IPython")
-    shell = ipython.get_ipython() if ipython is not None else None
-    names = getattr(getattr(shell, "compile", None), "_filename_map", {})
-    number = names.get(filename)
-    if number is not None:
-        return f"cell [{number}]"
-    return "cell" if "ipykernel_" in filename else ""
-
-
-def _source(filename: str, line: int) -> tuple[tuple[int, str, bool], ...]:
-    lines = linecache.getlines(filename)
-    first = max(1, line - _AROUND)
-    last = min(len(lines), line + _AROUND)
-    return tuple((number, lines[number - 1].rstrip("\n"), number == line) for number in range(first, last + 1))
+        return f"install the package that provides {error.name!r}"
+    return fallback
 
 
 def _traceback(error: BaseException) -> str:
-    """The traceback as text, without the engine's frames where the user's own come after them."""
-    shown = traceback.TracebackException.from_exception(error, capture_locals=False)
-    own = [entry for entry in shown.stack if not _is_ours(entry.filename)]
-    if own:
-        shown.stack = traceback.StackSummary.from_list(own)
+    """The traceback as text, without the engine's frames where there are others, also of what was behind it."""
     try:
+        shown = traceback.TracebackException.from_exception(error, capture_locals=False)
+        _without_ours(shown)
         return "".join(shown.format())
     except Exception:  # a user's exception may fail to print itself
         return f"{type(error).__name__} (its text can't be shown)"
+
+
+def _without_ours(shown: traceback.TracebackException | None) -> None:
+    while shown is not None:
+        own = [entry for entry in shown.stack if not is_ours(entry.filename)]
+        if own:
+            shown.stack = traceback.StackSummary.from_list(own)
+        for inner in getattr(shown, "exceptions", None) or ():
+            _without_ours(inner)
+        shown = shown.__cause__ or shown.__context__

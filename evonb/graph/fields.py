@@ -12,6 +12,7 @@ from typing import Any, get_args, get_origin, is_typeddict
 
 from evonb.errors import StateError
 from evonb.graph.annotations import Declared, declared_keys, strategy_name, unwrap
+from evonb.graph.failure import text_of
 from evonb.graph.isolate import is_atom, take, wrap
 from evonb.graph.message_log import MessageLog, append_log, clean_messages
 from evonb.graph.near import near_names
@@ -249,8 +250,8 @@ def _wants_missing(function: Strategy) -> bool:
 def strategy_failed(strategy: str, key: str, error: Exception) -> StateError:
     """The error for a strategy that raised; the user's exception becomes its cause."""
     return StateError(
-        f"Update strategy {strategy!r} of key {key!r} failed: {type(error).__name__}: {error}",
-        fix="see the strategy's own error below; it gets (old, new) and returns the merged value",
+        f"Update strategy {strategy!r} of key {key!r} failed: {type(error).__name__}: {text_of(error)}".rstrip(": "),
+        fix="mend the strategy, or what it was given; it gets (old, new) and returns the merged value",
     )
 
 

@@ -6,10 +6,12 @@ import inspect
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from evonb.errors import RouterError
+from evonb.errors import NodeError, RouterError
 from evonb.graph import record as records
 from evonb.graph.decide import Batch, Hop, Place, Task
 from evonb.graph.edges import EdgeSpec, Targets
+from evonb.graph.failure import describe, visit_of
+from evonb.graph.near import near_names
 from evonb.graph.plan import EdgePlan
 from evonb.graph.record import Record
 from evonb.graph.state import StateFilterLike
@@ -50,18 +52,43 @@ async def _answer(run: Run, task: Task, record: Record, edge: EdgePlan) -> Targe
             answer = await answer
         return edge.spec.read_answer(answer)  # type: ignore[attr-defined, no-any-return]
     except RouterError as error:
-        error.where = f"graph {run.plan.name!r} > {error.where}"
-        run.failed(task, error, record, role="Router")
+        who, function = _who("router", edge)
+        info = describe(error, where=_after(run, task, who), whose="router", function=function)
+        error.where, error.info = info.where, info  # type: ignore[attr-defined]
+        error.node_name, error.path = task.node.name, run.path  # type: ignore[attr-defined]
         raise
     except Exception as error:
-        raise run.failed(task, error, record, role="Router") from error
+        raise _failed(run, task, record, error, "router", edge) from error
+
+
+def _failed(
+    run: Run, task: Task, record: Record, error: Exception, kind: str, edge: EdgePlan, function: Any = None
+) -> NodeError:
+    """The error for what a router or filter raised. The node before it is done: it doesn't fail, the run does."""
+    who, function = _who(kind, edge, function)
+    subject = who[0].upper() + who[1:] + ("" if "'" in who else f" of node {task.node.name!r}")
+    return run.error_of(task, error, record, _after(run, task, who), subject=subject, function=function)
+
+
+def _who(kind: str, edge: EdgePlan, function: Any = None) -> tuple[str, Any]:
+    """ "router 'by_topic'", "state filter" for one without a name; and the user's function."""
+    function = function or getattr(edge.spec, "router", None) or type(edge.spec).get_targets
+    name = getattr(function, "__name__", "<lambda>")
+    return (kind if name in ("<lambda>", "get_targets") else f"{kind} {name!r}"), function
+
+
+def _after(run: Run, task: Task, who: str) -> str:
+    return run.place(f"{who} after {visit_of(task)}")
 
 
 def _known(edge: EdgePlan, targets: Targets) -> Targets:
     for name, _ in targets:
         if name not in edge.targets:
+            near = near_names(name, edge.targets)
             raise RouterError(
-                f"An edge answered {name!r}, which isn't one of its possible targets", where=f"node {edge.source!r}"
+                f"An edge answered {name!r}, which isn't one of its targets: {', '.join(map(repr, edge.targets))}",
+                where=f"node {edge.source!r}",
+                fix=f"answer {near[0]!r}" if near else "answer one of these",
             )
     return targets
 
@@ -92,4 +119,4 @@ def _filtered(run: Run, task: Task, record: Record, state_filter: StateFilterLik
             raise TypeError("The state filter returned None, expected a state")
         return records.cut(schema, record, answer, f"The filter of edge {edge.source!r}")
     except Exception as error:
-        raise run.failed(task, error, record, role="State filter") from error
+        raise _failed(run, task, record, error, "state filter", edge, state_filter) from error

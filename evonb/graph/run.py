@@ -12,12 +12,12 @@ import time
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from evonb.errors import NodeError
+from evonb.errors import EvonbError, NodeError
 from evonb.graph import record as records
 from evonb.graph.bus import Bus
 from evonb.graph.calling import TookTooLong, call_node
 from evonb.graph.decide import Hop, Slot, SlotKey, Task, decide, in_edge_order
-from evonb.graph.failure import node_error
+from evonb.graph.failure import node_error, visit_of
 from evonb.graph.hops import hops_of
 from evonb.graph.lending import Pool
 from evonb.graph.plan import NodePlan, Plan
@@ -64,6 +64,8 @@ class Run:
         self.bus = bus
         self.limit = limit
         self.path = path
+        if not path:
+            bus.graph_name = plan.name
         self.keeps = keeps
         self.turns = 0
         self.numbers = 0
@@ -110,7 +112,11 @@ class Run:
         """What has reached the end by now, merged in edge order."""
         if not self.ended:
             return None
-        return records.joined(self.plan.schema, [hop.record for _, hop in in_edge_order(self.ended)])
+        try:
+            return records.joined(self.plan.schema, [hop.record for _, hop in in_edge_order(self.ended)])
+        except EvonbError as error:
+            error.where = error.where or self.place("the end, where the branches are joined")
+            raise
 
     # --- branches ------------------------------------------------------------------------
 
@@ -258,12 +264,11 @@ class Run:
         """The record that a task starts from: its input, or its branches joined."""
         node = task.node
         strategy = node.joins[task.group].strategy if node.joins is not None else None
-        if strategy is None:
-            return records.joined(self.plan.schema, task.inputs)
+        who = f"Merge strategy of node {node.name!r}" if strategy is not None else f"Join before node {node.name!r}"
         try:
-            return merge_states(self.plan.schema, list(task.inputs), strategy, f"Merge strategy of {node.name!r}")
+            return merge_states(self.plan.schema, list(task.inputs), strategy, who)
         except Exception as error:
-            raise self.failed(task, error, task.inputs[0], role="Merge strategy") from error
+            raise self.failed(task, error, task.inputs[0], subject=who, function=strategy) from error
 
     def _threaded(self, node: NodePlan) -> bool:
         """Whether a sync node must leave the loop to others."""
@@ -289,26 +294,48 @@ class Run:
 
         return await call_node(node, make_state, threaded=self._threaded(node))
 
-    def failed(self, task: Task, error: BaseException, before: Record, began: float = 0.0, role: str = "") -> Exception:
-        """The error to raise for what came out of a node, a router, a filter or a merge strategy."""
-        node, schema = task.node, self.plan.schema
+    def failed(
+        self,
+        task: Task,
+        error: BaseException,
+        before: Record,
+        began: float = 0.0,
+        *,
+        subject: str = "",
+        function: Any = None,
+    ) -> Exception:
+        """The error to raise, and told already, for what came out of a node, or of the join or strategy before it."""
+        node = task.node
         if isinstance(error, NodeError) and hasattr(error, "info") and node.subgraph is not None:
             made: NodeError = error  # it names the inner node already
         else:
-            made = node_error(
-                error,
-                node=node.name,
-                graph=self.plan.name,
-                visit=task.visit,
-                inputs=schema.view(records.values_of(schema, before)),
-                path=self.path,
-                keys=schema.fields,
-                role=role,
-                timeout_s=node.timeout if isinstance(error, TookTooLong) else None,
-            )
+            made = self.error_of(task, error, before, self.place(visit_of(task)), subject=subject, function=function)
         if self.bus.on:
             telling().failed(self, task, made, began)
         return made
+
+    def error_of(
+        self, task: Task, error: BaseException, before: Record, where: str, *, subject: str = "", function: Any = None
+    ) -> NodeError:
+        """The error to raise for what came out of a task, its router or a filter behind it."""
+        node, schema = task.node, self.plan.schema
+        return node_error(
+            error,
+            node=node.name,
+            graph=self.plan.name,
+            visit=task.visit,
+            inputs=schema.view(records.values_of(schema, before)),
+            where=where,
+            path=self.path,
+            keys=schema.fields,
+            subject=subject,
+            function=function,
+            timeout_s=node.timeout if isinstance(error, TookTooLong) else None,
+        )
+
+    def place(self, *inside: str) -> str:
+        """ "graph 'outer' > node 'inner' > ..."."""
+        return " > ".join([f"graph {self.bus.graph_name!r}", *(f"node {name!r}" for name in self.path), *inside])
 
     # --- what follows ------------------------------------------------------------------------
 

@@ -134,11 +134,15 @@ class CompiledSchema:
             StateError: An input doesn't fit, or isn't declared and the schema is strict.
         """
         given: Values = {}
-        for key, value in self.changes(inputs, "input").items():
-            name = self.name_of(key, "The inputs")
-            if name is not None and (whole := self._first(name, value, borrow=borrow)) is not MISSING:
-                given[name] = whole
-        return self.checked({**self.defaults(given), **given}), given
+        try:
+            for key, value in self.changes(inputs, "input").items():
+                name = self.name_of(key, "The inputs")
+                if name is not None and (whole := self._first(name, value, borrow=borrow)) is not MISSING:
+                    given[name] = whole
+            return self.checked({**self.defaults(given), **given}), given
+        except StateError as error:
+            error.where = error.where or "the inputs of the run"
+            raise
 
     def defaults(self, given: Values | None = None) -> Values:
         """Declared defaults, made anew; MISSING for keys without one."""

@@ -6,7 +6,6 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from evonb.errors import NodeError
 from evonb.graph.decide import Hop, Outcome, Task
 from evonb.graph.events import (
     EdgeTaken,
@@ -65,7 +64,7 @@ def finished(run: Run, task: Task, delta: dict[str, Any], began: float) -> None:
 
 
 def failed(run: Run, task: Task, error: Exception, began: float) -> None:
-    """A node, its router or a filter behind it has raised."""
+    """A node, or the join before it, has raised."""
     run.bus.emit(
         NodeFailed,
         run.path,
@@ -115,9 +114,11 @@ def run_started(bus: Bus, graph_name: str, inputs: Mapping[str, Any]) -> None:
 
 
 def run_failed(bus: Bus, graph_name: str, error: Exception) -> None:
-    """A run has ended by an error."""
-    node = node_id(getattr(error, "path", ()), error.node_name) if isinstance(error, NodeError) else None
-    bus.emit(RunFailed, (), error=describe(error, where=f"graph {graph_name!r}"), node=node)
+    """A run has ended by an error; the node is the one that failed, or whose router did."""
+    name = getattr(error, "node_name", "")
+    node = node_id(getattr(error, "path", ()), name) if name else None
+    where = getattr(error, "where", "") or f"graph {graph_name!r}"
+    bus.emit(RunFailed, (), error=describe(error, where=where), node=node)
 
 
 def run_finished(run: Run, state: Any, *, reason: FinishReason | None = None, message: str = "") -> None:

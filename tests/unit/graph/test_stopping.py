@@ -211,7 +211,11 @@ def lines_run(engine: GraphEngine) -> int:
         count += 1
         return trace
 
-    worker = threading.Thread(target=lambda: (sys.settrace(trace), asyncio.run(engine.run({"n": 0}))))
+    def work() -> None:
+        sys.settrace(trace)
+        asyncio.run(engine.run({"n": 0}))
+
+    worker = threading.Thread(target=work)
     worker.start()
     worker.join()
     return count
