@@ -6,11 +6,12 @@ Understands TypedDict (inheritance, `total`, `NotRequired`, generics, postponed 
 
 from __future__ import annotations
 
+import inspect
 import sys
 import types
 import typing
 import weakref
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Annotated, Any, TypeVar, Union, get_args, get_origin, is_typeddict
 
 from pydantic import BaseModel
@@ -18,7 +19,16 @@ from pydantic.fields import FieldInfo
 
 from evonb.errors import StateError
 
-__all__ = ["Declared", "declared_keys", "is_schema", "strategy_name", "unwrap"]
+__all__ = [
+    "Declared",
+    "declared_keys",
+    "function_name",
+    "is_function",
+    "is_schema",
+    "strategy_name",
+    "strategy_of",
+    "unwrap",
+]
 
 _MODIFIERS = tuple(getattr(typing, name) for name in ("Required", "NotRequired", "ReadOnly") if hasattr(typing, name))
 
@@ -166,9 +176,63 @@ def unwrap(annotation: Any) -> tuple[Any, tuple[Any, ...]]:
     return annotation, ()
 
 
+def strategy_of(metadata: tuple[Any, ...], key: str) -> str | Callable[[Any, Any], Any] | None:
+    """The update strategy among the extras of an `Annotated`: the first text, or a function `(old, new) -> merged`.
+
+    Raises:
+        StateError: There are two, or the function can't be called so.
+    """
+    functions = [item for item in metadata if is_function(item)]
+    name = next((item for item in metadata if isinstance(item, str)), None)
+    if len(functions) > 1 or (functions and name is not None):
+        names = [*([repr(name)] if name is not None else []), *(repr(function_name(each)) for each in functions)]
+        raise StateError(
+            f"State key {key!r} has several update strategies: {', '.join(names)}",
+            where=f"state key {key!r}",
+            fix="keep one of them",
+        )
+    if functions and not _takes_two(functions[0]):
+        raise StateError(
+            f"State key {key!r} has {function_name(functions[0])!r} as its update strategy, which can't be called "
+            "with two arguments",
+            where=f"state key {key!r}",
+            fix="give a function (old, new) -> merged, or the name of a strategy, as 'extend'",
+        )
+    return functions[0] if functions else name
+
+
 def strategy_name(metadata: tuple[Any, ...]) -> str | None:
-    """The name of the update strategy among the extras of an `Annotated`: the first text in it."""
-    return next((item for item in metadata if isinstance(item, str)), None)
+    """What the update strategy among the extras of an `Annotated` is called; "add()" for a function."""
+    named = (
+        item if isinstance(item, str) else function_name(item)
+        for item in metadata
+        if isinstance(item, str) or is_function(item)
+    )
+    return next(named, None)
+
+
+def is_function(item: Any) -> bool:
+    """Whether an extra of an `Annotated` can only be an update strategy: callable, and not pydantic's."""
+    if not callable(item) or hasattr(item, "__get_pydantic_core_schema__"):
+        return False
+    kind = item if isinstance(item, type) else type(item)
+    return kind.__module__.partition(".")[0] not in ("pydantic", "pydantic_core", "annotated_types")
+
+
+def function_name(function: Any) -> str:
+    """ "add()": no strategy can be registered under such a name by accident."""
+    name = getattr(function, "__name__", None) or getattr(getattr(function, "func", None), "__name__", None)
+    return f"{name or type(function).__name__}()"
+
+
+def _takes_two(function: Any) -> bool:
+    try:
+        inspect.signature(function).bind(None, None)
+    except TypeError:
+        return False
+    except ValueError:  # some C functions don't tell
+        return not isinstance(function, type)
+    return not isinstance(function, type)
 
 
 def is_union(annotation: Any) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from typing import Any, get_args, get_origin, is_typeddict
 
 from evonb.errors import StateError
-from evonb.graph.annotations import Declared, declared_keys, strategy_name, unwrap
+from evonb.graph.annotations import Declared, declared_keys, function_name, strategy_name, strategy_of, unwrap
 from evonb.graph.failure import text_of
 from evonb.graph.isolate import is_atom, take, wrap
 from evonb.graph.message_log import MessageLog, append_log, clean_messages
@@ -133,14 +133,14 @@ class BuiltInField(Field):
 
 
 class CustomField(Field):
-    """A user's strategy: it sees copies, and its answer is checked."""
+    """A user's strategy, registered or given as a function: it sees copies, and its answer is checked."""
 
     __slots__ = ("_function", "_wants_missing")
     overwrites = False
 
-    def __init__(self, declared: Declared, strategy: str) -> None:
-        super().__init__(declared, strategy)
-        self._function = StateUpdater.get(strategy)
+    def __init__(self, declared: Declared, strategy: str | Strategy) -> None:
+        super().__init__(declared, strategy if isinstance(strategy, str) else function_name(strategy))
+        self._function = StateUpdater.get(strategy) if isinstance(strategy, str) else strategy
         self._wants_missing = _wants_missing(self._function)
         self.exact = frozenset()
 
@@ -210,11 +210,13 @@ def compile_field(declared: Declared) -> Field:
     """The field that a declared key needs.
 
     Raises:
-        StateError: Its strategy isn't registered.
+        StateError: Its strategy isn't registered, or can't be called with (old, new).
     """
-    strategy = strategy_name(declared.metadata)
+    strategy = strategy_of(declared.metadata, declared.name)
     if strategy is None:
         return _nested(declared) or Field(declared, None)
+    if not isinstance(strategy, str):
+        return CustomField(declared, strategy)
     try:
         StateUpdater.get(strategy)
     except UnknownStrategy as error:

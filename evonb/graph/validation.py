@@ -9,7 +9,7 @@ from typing import Annotated, Any, get_args, get_origin, is_typeddict
 from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 
 from evonb.errors import StateError
-from evonb.graph.annotations import declared_keys, is_union, strategy_name, unwrap
+from evonb.graph.annotations import declared_keys, is_function, is_union, strategy_name, unwrap
 
 __all__ = ["Check", "blank_value", "constraints", "exact_types", "make_check"]
 
@@ -24,7 +24,7 @@ _BLANKS: dict[Any, Callable[[], Any]] = {
 
 def constraints(metadata: tuple[Any, ...]) -> tuple[Any, ...]:
     """The extras of an `Annotated` that mean something to pydantic."""
-    return tuple(item for item in metadata if not isinstance(item, str))
+    return tuple(item for item in metadata if not isinstance(item, str) and not is_function(item))
 
 
 def exact_types(annotation: Any, extras: tuple[Any, ...]) -> frozenset[type]:
