@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
-from evonb.export.measure import clean
-from evonb.export.words import SPACE, STATUS_WORDS, arrived, chip, headline, names, time_of, waits_for
+from collections import Counter
+
+from evonb.export.measure import clean, visible
+from evonb.export.words import arrived, chip, headline, names, plural, status_words, time_of, waits_for
+from evonb.protocol.durations import SPACE
 from evonb.protocol.messages import NodeState, Preview, Snapshot, WireError, WireNode
 
 _MOST_NODES = 120
+_FIRST_NODES = 20
+_MOST_FINDINGS = 8
 _MOST_NAME = 40
 
 
@@ -17,6 +22,7 @@ def still_text(snapshot: Snapshot) -> str:
     """
     name, word, facts = snapshot["graph"]["name"], chip(snapshot)[1], headline(snapshot)
     lines = [f"Graph {clean(name)}: {word}, {facts}" if facts else f"Graph {clean(name)}: {word}", *_nodes(snapshot)]
+    lines += _findings(snapshot)
     run = snapshot["run"]
     if run["error"] is not None:
         lines += ["", *_error(run["error"], run["failed_node"], names(snapshot))]
@@ -27,15 +33,50 @@ def still_text(snapshot: Snapshot) -> str:
 
 def _nodes(snapshot: Snapshot) -> list[str]:
     nodes = _as_tree([node for node in snapshot["graph"]["nodes"] if node["kind"] not in ("start", "end")])
-    shown = nodes
-    if len(nodes) > _MOST_NODES:
-        shown = [node for node in nodes if _status(snapshot, node) != "idle"][:_MOST_NODES]
+    shown = nodes if len(nodes) <= _MOST_NODES else _telling(snapshot, nodes)
     parents = {node["id"]: node["parent"] for node in nodes}
-    rows = [("  " * (1 + _depth(node["id"], parents)) + clean(node["name"]), node) for node in shown]
+    rows = [("  " * (1 + _depth(node["id"], parents)) + clean(visible(node["name"])), node) for node in shown]
     wide = min(_MOST_NAME, max((len(label) for label, _ in rows), default=0)) + 2
     lines = [f"{label:<{wide}}{_says(snapshot, node)}".rstrip() for label, node in rows]
-    hidden = len(nodes) - len(shown)
-    return [*lines, f"  and {hidden:,} more nodes"] if hidden else lines
+    known = {node["id"] for node in shown}
+    return [*lines, *_hidden(snapshot, [node for node in nodes if node["id"] not in known])]
+
+
+def _telling(snapshot: Snapshot, nodes: list[WireNode]) -> list[WireNode]:
+    """Of very many nodes those that took part, what broke or is under way before what is done; else the first few."""
+    ran = [node for node in nodes if _took_part(snapshot, node)]
+    if not ran:
+        return nodes[:_FIRST_NODES]
+    quiet = [node for node in ran if _status(snapshot, node) == "done"]
+    loud = [node for node in ran if _status(snapshot, node) != "done"]
+    chosen = {node["id"] for node in [*loud, *quiet][:_MOST_NODES]}
+    return [node for node in nodes if node["id"] in chosen]
+
+
+def _took_part(snapshot: Snapshot, node: WireNode) -> bool:
+    state = snapshot["nodes"].get(node["id"])
+    return state is not None and (state["visits"] > 0 or state["status"] not in ("idle", "skipped"))
+
+
+def _hidden(snapshot: Snapshot, nodes: list[WireNode]) -> list[str]:
+    """How many were left out, and how they stand where that isn't the same for all."""
+    if not nodes:
+        return []
+    counts = Counter(status_words(snapshot["nodes"].get(node["id"])) for node in nodes)
+    told = ", ".join(f"{count:,} {words}" for words, count in counts.most_common(4))
+    return [f"  and {plural(len(nodes), 'more node')}: {told}"]
+
+
+def _findings(snapshot: Snapshot) -> list[str]:
+    """What `check()` found, each with what to do."""
+    found = snapshot["graph"]["findings"]
+    lines = []
+    for finding in found[:_MOST_FINDINGS]:
+        lines.append(clean(f"  {finding['level']}: {finding['what']}"))
+        if finding["fix"]:
+            lines.append(clean(f"    fix: {finding['fix']}"))
+    more = [f"  and {len(found) - _MOST_FINDINGS} more"] if len(found) > _MOST_FINDINGS else []
+    return ["", "Check", *lines, *more] if found else []
 
 
 def _as_tree(nodes: list[WireNode]) -> list[WireNode]:
@@ -67,10 +108,10 @@ def _says(snapshot: Snapshot, node: WireNode) -> str:
     state: NodeState | None = snapshot["nodes"].get(node["id"])
     if state is None or state["status"] == "idle":
         return ""
-    parts = [STATUS_WORDS[state["status"]]]
+    parts = [status_words(state)]
     if state["status"] == "waiting":
         parts += [arrived(state), waits_for(state, names(snapshot))]
-    else:
+    elif state["status"] != "skipped":
         parts.append(time_of(state, snapshot["run"]["elapsed_s"]))
     if state["visits"] > 1:
         parts.append(f"{state['visits']} visits")

@@ -13,7 +13,8 @@ from evonb.export.measure import clean, cut, width
 from evonb.export.picture import glyph
 from evonb.export.shared import place
 from evonb.export.svg import Element, group, path, rect, text
-from evonb.export.words import duration, names, plural
+from evonb.export.words import names, plural
+from evonb.protocol.durations import duration
 from evonb.protocol.messages import NodeState, Snapshot, WireError
 
 CARD_PX = 366

@@ -59,9 +59,21 @@ def _em(letter: str) -> float:
     return _WIDE if letter.isupper() else _MEDIUM
 
 
+def visible(name: str) -> str:
+    """A name that can be seen: one of nothing but spaces shows them."""
+    return name if name.strip() else "␣" * max(1, min(8, len(name)))
+
+
 def shown_name(name: str) -> str:
     """What stands in the node's box; the whole name is in its tooltip."""
-    return cut(name, int(place("node", "name_letters")))
+    return cut(visible(name), int(place("node", "name_letters")))
+
+
+def frame_letters(wide: float) -> int:
+    """How many letters of its name a frame of this width shows: beside them it has room for sign, count and time."""
+    return max(
+        int(place("node", "name_letters")), int((wide - place("group", "title_room")) / place("group", "letter"))
+    )
 
 
 def shown_label(label: str) -> str:

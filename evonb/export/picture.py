@@ -5,14 +5,14 @@ What stands beside the graph (callouts, cards, the header) is drawn by `margin.p
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
-from evonb.export.measure import cut, shown_label, shown_name
+from evonb.export.measure import cut, frame_letters, shown_label, shown_name, visible
 from evonb.export.paths import head_path, line_path
 from evonb.export.shared import place, shapes
 from evonb.export.svg import Element, el, group, path, rect, text
-from evonb.export.words import names, say_node, time_of
-from evonb.protocol.messages import EdgeState, NodeState, NodeStatus, Snapshot, WireBox, WireEdge, WireNode
+from evonb.export.words import findings_of, names, say_findings, say_node, time_of, visits_badge
+from evonb.protocol.messages import EdgeState, NodeState, NodeStatus, Snapshot, WireBox, WireEdge, WireFinding, WireNode
 
 _PATTERNED = ("queued", "waiting", "failed")
 
@@ -72,7 +72,7 @@ def _weight(state: EdgeState | None) -> int:
 def _look(state: EdgeState | None) -> str:
     if state is None:
         return ""
-    return "taken" if state["taken"] else "off" if state["passed_over"] else ""
+    return "taken" if state["taken"] else "off" if state["passed_over"] or state["unused"] else ""
 
 
 def _edge(edge: WireEdge, snapshot: Snapshot, known: Mapping[str, str], marked: frozenset[str]) -> Element:
@@ -123,13 +123,14 @@ def _frame(node: WireNode, snapshot: Snapshot) -> Element:
     box = snapshot["layout"]["boxes"][node["id"]]
     state, status, time = _state(node, snapshot)
     x, y = place("group", "title_x"), place("group", "title_y")
-    visits = f"×{state['visits']}  " if state and state["visits"] > 1 else ""
+    visits = f"{visits_badge(state['visits'])}  " if state and state["visits"] > 1 else ""
     return group(
         f"group {status}",
         el("title", "", node["name"]),
         rect("frame", 0, 0, box["w"], box["h"], place("group", "radius")),
-        text("title", shown_name(node["name"]), x, y),
+        text("title", cut(visible(node["name"]), frame_letters(box["w"])), x, y),
         text("time", visits + time, box["w"] - x, y) if visits + time else None,
+        _finding_sign(findings_of(snapshot, node["id"])),
         at=(box["x"], box["y"]),
     )
 
@@ -137,9 +138,20 @@ def _frame(node: WireNode, snapshot: Snapshot) -> Element:
 def _node(node: WireNode, snapshot: Snapshot, prefix: str, known: Mapping[str, str]) -> Element:
     box = snapshot["layout"]["boxes"][node["id"]]
     state, status, time = _state(node, snapshot)
-    said = el("title", "", say_node(node, state, time, known))
+    found = findings_of(snapshot, node["id"])
+    said = el("title", "", say_node(node, state, time, known) + say_findings(found))
     body = _pill(node, box) if node["kind"] in ("start", "end") else _body(node, box, state, status, time, prefix)
-    return group(f"node {status}", said, *body, at=(box["x"], box["y"]))
+    return group(f"node {status}", said, *body, _finding_sign(found), at=(box["x"], box["y"]))
+
+
+def _finding_sign(found: Sequence[WireFinding]) -> Element | None:
+    """A small triangle on the node's upper left corner, in the colour of the state that asks for as much attention."""
+    if not found:
+        return None
+    sign = shapes()["finding"]
+    look = {"error": "failed", "warning": "waiting", "note": "idle"}[found[0]["level"]]
+    disc, bang = path("disc", sign["disc"]), path("bang", sign["mark"])
+    return group(f"finding {look}", disc, bang, at=(sign["x"], sign["y"]))
 
 
 def _pill(node: WireNode, box: WireBox) -> list[Element]:
@@ -154,7 +166,7 @@ def _body(
 ) -> list[Element | None]:
     g = shapes()["node"]
     w, h, visits = box["w"], box["h"], state["visits"] if state else 0
-    time_x = w - (g["time_right_counted"] if visits > 1 else g["time_right"])
+    time_x = w - (max(g["time_right_counted"], _badge_width(visits) / 2 + 4) if visits > 1 else g["time_right"])
     out = g["ring_out"]
     return [
         rect("ring", -out, -out, w + 2 * out, h + 2 * out, g["ring_radius"]) if status == "running" else None,
@@ -179,10 +191,14 @@ def _progress(w: float, h: float) -> Element:
     return path("progress", f"M{start:.1f} {y:.1f}H{end:.1f}")
 
 
+def _badge_width(visits: int) -> float:
+    return len(visits_badge(visits)) * place("node", "times_letter") + place("node", "times_pad")
+
+
 def _times(visits: int, w: float, h: float) -> Element:
     """ "×3" on the right border."""
     g = shapes()["node"]
-    words = f"×{visits}"
-    width, height = len(words) * g["times_letter"] + g["times_pad"], g["times_height"]
+    words = visits_badge(visits)
+    width, height = _badge_width(visits), g["times_height"]
     badge = rect("", 0, 0, width, height, height / 2)
     return group("times", badge, text("", words, width / 2, g["times_text_y"]), at=(w - width / 2, (h - height) / 2))

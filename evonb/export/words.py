@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from evonb.protocol.messages import NodeState, NodeStatus, Snapshot, WireNode
-
-SPACE = "\u00a0"
-"""Between a number and its unit, which don't part at the end of a line."""
+from evonb.export.measure import visible
+from evonb.protocol.durations import SPACE, duration
+from evonb.protocol.messages import NodeState, NodeStatus, Snapshot, WireFinding, WireNode
 
 STATUS_WORDS: Mapping[NodeStatus, str] = {
     "idle": "not yet",
@@ -16,23 +15,9 @@ STATUS_WORDS: Mapping[NodeStatus, str] = {
     "running": "running",
     "done": "done",
     "failed": "failed",
-    "skipped": "skipped",
+    "skipped": "not completed",
     "paused": "stopped before",
 }
-
-
-def duration(seconds: float) -> str:
-    """ "12 ms", "3.1 s", "1 m 04 s", "2 h 05 m": two or three figures, which fit in a node."""
-    s = max(0.0, seconds)
-    if s < 0.0995:
-        return f"{round(s * 1000)}{SPACE}ms"
-    if s < 59.95:
-        return f"{s:.1f}{SPACE}s"
-    if s < 3599.5:
-        minutes, rest = divmod(round(s), 60)
-        return f"{minutes}{SPACE}m{SPACE}{rest:02d}{SPACE}s"
-    hours, rest = divmod(round(s / 60), 60)
-    return f"{hours}{SPACE}h{SPACE}{rest:02d}{SPACE}m"
 
 
 def plural(count: int, noun: str) -> str:
@@ -72,13 +57,14 @@ def headline(snapshot: Snapshot) -> str:
     match run["status"]:
         case "idle":
             name = snapshot["graph"]["name"]
-            return f"Run it with await {name if name.isidentifier() else 'graph'}.run({{…}})"
+            return run["message"] or f"Run it with await {name if name.isidentifier() else 'graph'}.run({{…}})"
         case "running":
-            parts = [_round(snapshot), time, _at_work(snapshot)]
+            parts = [_round(snapshot), time, _at_work(snapshot), run["message"]]
         case "paused":
             parts = [run["reason"], time]
         case "finished":
-            parts = [plural(run["turns"], "step") if run["reason"] == "completed" else run["message"], time]
+            whole = run["reason"] == "completed"
+            parts = [plural(run["turns"], "step"), time, run["message"]] if whole else [run["message"], time]
         case "failed":
             failed = run["failed_node"]
             place = f"at {names(snapshot).get(failed, failed)}, " if failed is not None else ""
@@ -93,13 +79,19 @@ def _round(snapshot: Snapshot) -> str:
 
 
 def _at_work(snapshot: Snapshot) -> str:
-    busy = sum(state["status"] == "running" for state in snapshot["nodes"].values())
-    return f"{busy} of {plural(len(snapshot['graph']['nodes']), 'node')} at work"
+    own = user_nodes(snapshot)
+    busy = sum(snapshot["nodes"][node["id"]]["status"] == "running" for node in own)
+    return f"{busy} of {plural(len(own), 'node')} at work"
+
+
+def user_nodes(snapshot: Snapshot) -> list[WireNode]:
+    """The nodes that a person wrote: all but the starts and ends."""
+    return [node for node in snapshot["graph"]["nodes"] if node["kind"] not in ("start", "end")]
 
 
 def names(snapshot: Snapshot) -> dict[str, str]:
     """The nodes' names by id."""
-    return {node["id"]: node["name"] for node in snapshot["graph"]["nodes"]}
+    return {node["id"]: visible(node["name"]) for node in snapshot["graph"]["nodes"]}
 
 
 def time_of(state: NodeState | None, elapsed_s: float) -> str:
@@ -124,14 +116,39 @@ def waits_for(state: NodeState, known: Mapping[str, str]) -> str:
     return f"waits for {listed([*found[:2], f'{len(found) - 2} more'] if len(found) > 3 else found)}"
 
 
+def status_words(state: NodeState | None) -> str:
+    """How a node stands; one that didn't complete says why where that is known."""
+    if state is None:
+        return STATUS_WORDS["idle"]
+    return state["note"] if state["status"] == "skipped" and state["note"] else STATUS_WORDS[state["status"]]
+
+
+def visits_badge(visits: int) -> str:
+    """ "×3"; from a thousand on "×5k", so that it covers nothing else."""
+    if visits < 1000:
+        return f"×{visits}"
+    return f"×{visits // 1000}k" if visits < 1_000_000 else f"×{visits // 1_000_000}M"
+
+
+def findings_of(snapshot: Snapshot, node: str) -> list[WireFinding]:
+    """What `check()` found about one node, the worst first."""
+    found = [finding for finding in snapshot["graph"]["findings"] if node in finding["nodes"]]
+    return sorted(found, key=lambda finding: ("error", "warning", "note").index(finding["level"]))
+
+
+def say_findings(findings: Sequence[WireFinding]) -> str:
+    """The findings as the end of what is said of a node."""
+    return "".join(f"; {finding['level']}: {finding['what']}" for finding in findings)
+
+
 def say_node(node: WireNode, state: NodeState | None, time: str, known: Mapping[str, str]) -> str:
     """A node in one sentence, its tooltip."""
     status = state["status"] if state else "idle"
-    parts = [node["name"], "not run yet" if status == "idle" else STATUS_WORDS[status]]
+    parts = [visible(node["name"]), "not run yet" if status == "idle" else status_words(state)]
     if state and status == "waiting":
         parts += [arrived(state), waits_for(state, known)]
-    elif time:
-        parts.append(time.replace(SPACE, " "))
+    elif time and status != "skipped":
+        parts.append(time)
     if state and state["visits"] > 1:
         parts.append(f"{ordinal(state['visits'])} visit")
-    return ", ".join(parts)
+    return ", ".join(parts).replace(SPACE, " ")

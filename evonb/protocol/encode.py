@@ -72,9 +72,14 @@ class EventEncoder:
     """Encodes the events of one run, in order.
 
     Remembers only which tasks are running (a skipped task may have been) and which router edges a node has.
+
+    Args:
+        topology: The graph's.
+        resumable: Whether a run that fails can go on from there, as a debugger's can.
     """
 
-    def __init__(self, topology: Topology) -> None:
+    def __init__(self, topology: Topology, *, resumable: bool = False) -> None:
+        self._resumable = resumable
         self._running: set[ev.TaskId] = set()
         self._router_edges: dict[str, list[EdgeInfo]] = {}
         for edge in topology.edges:
@@ -117,7 +122,7 @@ class EventEncoder:
                 return self._decision(event)
             case ev.RunStarted() | ev.RunPaused() | ev.RunFinished() | ev.RunFailed():
                 # A sub-graph's own start and end are its node's start and end.
-                return _run(event) if not event.path else None
+                return _run(event, self._resumable) if not event.path else None
             case _:
                 return None
 
@@ -168,7 +173,7 @@ class EventEncoder:
         return edges
 
 
-def _run(event: ev.RunStarted | ev.RunPaused | ev.RunFinished | ev.RunFailed) -> WireEvent:
+def _run(event: ev.RunStarted | ev.RunPaused | ev.RunFinished | ev.RunFailed, resumable: bool) -> WireEvent:
     at_s = event.at_s
     match event:
         case ev.RunStarted():
@@ -184,7 +189,8 @@ def _run(event: ev.RunStarted | ev.RunPaused | ev.RunFinished | ev.RunFailed) ->
                 "result": None if event.state is None else previews(event.state),
             }
         case ev.RunFailed():
-            return {"type": "run_failed", "at_s": at_s, "node": event.node, "error": to_wire_error(event.error)}
+            error = to_wire_error(event.error)
+            return {"type": "run_failed", "at_s": at_s, "node": event.node, "error": error, "resumable": resumable}
 
 
 def _node(node: NodeInfo) -> WireNode:

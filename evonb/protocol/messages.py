@@ -121,7 +121,8 @@ class NodeState(TypedDict):
 
     `running` and `queued` count executions under way and ready; `status` is derived from them: running, else queued,
     else waiting, else how the last one ended. `started_s` is the newest start on the run's clock, `total_s` the time
-    of all finished visits. `stream` holds the end of the text that the current visit has streamed.
+    of all finished visits. `stream` holds the end of the text that the current visit has streamed. A node is "skipped"
+    if it did not complete in this run; `note` says why: "not chosen", "not reached", "stopped after 0.5 s".
     """
 
     status: NodeStatus
@@ -140,10 +141,14 @@ class NodeState(TypedDict):
 
 
 class EdgeState(TypedDict):
-    """`taken` counts crossings; `passed_over` counts decisions of its router that chose other targets."""
+    """`taken` counts crossings; `passed_over` counts decisions of its router that chose other targets.
+
+    `unused`: the run has ended and never took this edge.
+    """
 
     taken: int
     passed_over: int
+    unused: bool
 
 
 class RunState(TypedDict):
@@ -198,10 +203,13 @@ class RunFinishedW(TypedDict):
 
 
 class RunFailedW(TypedDict):
+    """`resumable`: a session stands at the failure and can go on, so what waits is not lost."""
+
     type: Literal["run_failed"]
     at_s: float
     node: str | None
     error: WireError
+    resumable: bool
 
 
 class NodeQueuedW(TypedDict):

@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from typing import assert_never, cast
 
+from evonb.protocol.durations import duration
 from evonb.protocol.messages import (
     PROTOCOL_VERSION,
     STREAM_TAIL_CHARS,
     EdgeState,
+    NodeSkippedW,
     NodeState,
     NodeStatus,
     RunState,
@@ -64,7 +66,7 @@ def empty_snapshot(graph: WireGraph, layout: WireLayout, seq: int = 0) -> Snapsh
         "layout": layout,
         "run": idle_run(),
         "nodes": {node["id"]: idle_node() for node in graph["nodes"]},
-        "edges": {edge["id"]: {"taken": 0, "passed_over": 0} for edge in graph["edges"]},
+        "edges": {edge["id"]: {"taken": 0, "passed_over": 0, "unused": False} for edge in graph["edges"]},
     }
 
 
@@ -78,7 +80,7 @@ def reduce(snapshot: Snapshot, event: WireEvent) -> Snapshot:
             return _run(snapshot, status="paused", reason=event["reason"])
         case "run_finished":
             return _run(
-                snapshot,
+                settled(snapshot, event["at_s"]),
                 status="finished",
                 reason=event["reason"],
                 message=event["message"],
@@ -86,7 +88,7 @@ def reduce(snapshot: Snapshot, event: WireEvent) -> Snapshot:
             )
         case "run_failed":
             return _run(
-                snapshot,
+                snapshot if event["resumable"] else settled(snapshot, event["at_s"]),
                 status="failed",
                 reason="failed",
                 message=event["error"]["what"],
@@ -104,7 +106,7 @@ def reduce(snapshot: Snapshot, event: WireEvent) -> Snapshot:
         case "node_failed":
             return _failed(snapshot, event["node"], event["duration_s"], event["what"])
         case "node_skipped":
-            return _skipped(snapshot, event["node"], event["reason"], event["was_running"])
+            return _skipped(snapshot, event)
         case "edge_taken":
             return _edge(snapshot, event["edge"], taken=event["count"])
         case "route_decided":
@@ -114,9 +116,7 @@ def reduce(snapshot: Snapshot, event: WireEvent) -> Snapshot:
         case "join_satisfied":
             return _node(snapshot, event["node"], arrived=event["arrived"], missing=[])
         case "join_impossible":
-            return _node(
-                snapshot, event["node"], arrived=event["arrived"], missing=event["missing"], note=event["why"]
-            )
+            return _node(snapshot, event["node"], arrived=event["arrived"], missing=event["missing"], note=event["why"])
         case "chunk":
             return _chunk(snapshot, event["node"], event["text"], event["count"])
         case _ as never:
@@ -209,13 +209,68 @@ def _failed(snapshot: Snapshot, name: str, duration_s: float, what: str) -> Snap
     return _node(snapshot, name, ended="failed", running=max(0, old["running"] - 1), last_s=duration_s, note=what)
 
 
-def _skipped(snapshot: Snapshot, name: str, reason: str, was_running: bool) -> Snapshot:
+def _skipped(snapshot: Snapshot, event: NodeSkippedW) -> Snapshot:
+    name = event["node"]
     old = snapshot["nodes"].get(name)
     if old is None:
         return snapshot
-    if was_running:
-        return _node(snapshot, name, ended="skipped", running=max(0, old["running"] - 1), note=reason)
-    return _node(snapshot, name, ended="skipped", queued=max(0, old["queued"] - 1), note=reason)
+    if not event["was_running"]:
+        return _node(snapshot, name, ended="skipped", queued=max(0, old["queued"] - 1), note=event["reason"])
+    if old["running"] == 0:  # told after the run's end, which has settled it already
+        return _node(snapshot, name, ended="skipped", note=old["note"] or event["reason"])
+    return _node(snapshot, name, ended="skipped", running=old["running"] - 1, **_cut_off(old, event["at_s"]))
+
+
+def _cut_off(old: NodeState, at_s: float) -> dict[str, object]:
+    """What a node keeps of a visit that was stopped: how long it took until then."""
+    spent = max(0.0, at_s - (at_s if old["started_s"] is None else old["started_s"]))
+    return {"last_s": spent, "total_s": old["total_s"] + spent, "note": f"stopped after {duration(spent)}"}
+
+
+def settled(snapshot: Snapshot, at_s: float) -> Snapshot:
+    """Nothing is under way after a run's end: what didn't complete is skipped and says why, untaken edges are unused.
+
+    A join that still waits goes on saying for whom.
+    """
+    chosen_over = {
+        edge["target"] for edge in snapshot["graph"]["edges"] if snapshot["edges"][edge["id"]]["passed_over"] > 0
+    }
+    nodes = dict(snapshot["nodes"])
+    for node in snapshot["graph"]["nodes"]:
+        if node["kind"] not in ("start", "end"):
+            nodes[node["id"]] = _settled_node(nodes[node["id"]], at_s, passed_over=node["id"] in chosen_over)
+    edges = {
+        name: edge if edge["taken"] else cast(EdgeState, {**edge, "unused": True})
+        for name, edge in snapshot["edges"].items()
+    }
+    return {**snapshot, "nodes": nodes, "edges": edges}
+
+
+def _settled_node(old: NodeState, at_s: float, *, passed_over: bool) -> NodeState:
+    changes: dict[str, object]
+    if old["running"] > 0:
+        changes = _cut_off(old, at_s)
+    elif old["queued"] > 0:
+        changes = {"note": "stopped before it ran again" if old["visits"] else "stopped before it ran"}
+    elif old["status"] == "idle" and not old["visits"]:
+        changes = {"note": "not chosen" if passed_over else "not reached"}
+    else:
+        return old
+    node = cast(NodeState, {**old, **changes, "running": 0, "queued": 0})
+    node["status"] = _status(node, "skipped")
+    return node
+
+
+def reopened(snapshot: Snapshot) -> Snapshot:
+    """A run that had ended goes on, as debuggers do: what it hadn't reached may still come."""
+    nodes = {
+        name: cast(NodeState, {**node, "status": "idle", "note": ""})
+        if node["status"] == "skipped" and not node["visits"]
+        else node
+        for name, node in snapshot["nodes"].items()
+    }
+    edges = {name: cast(EdgeState, {**edge, "unused": False}) for name, edge in snapshot["edges"].items()}
+    return {**snapshot, "nodes": nodes, "edges": edges}
 
 
 def _chunk(snapshot: Snapshot, name: str, text: str, count: int) -> Snapshot:
@@ -230,5 +285,9 @@ def _edge(snapshot: Snapshot, name: str, *, taken: int = 0, passed_over: int = 0
     old = snapshot["edges"].get(name)
     if old is None:
         return snapshot
-    edge: EdgeState = {"taken": old["taken"] + taken, "passed_over": old["passed_over"] + passed_over}
+    edge: EdgeState = {
+        "taken": old["taken"] + taken,
+        "passed_over": old["passed_over"] + passed_over,
+        "unused": old["unused"] and not taken,
+    }
     return {**snapshot, "edges": {**snapshot["edges"], name: edge}}

@@ -82,7 +82,10 @@ def picture_of(
     at_s = _end(last) if last else 0.0
     if last is not None and last.status == "failed" and last.error is not None:
         error = to_wire_error(last.error)
-        return reduce(snapshot, {"type": "run_failed", "at_s": at_s, "node": last.node, "error": error})
+        node = last.node
+        return reduce(
+            snapshot, {"type": "run_failed", "at_s": at_s, "node": node, "error": error, "resumable": not finished}
+        )
     if not finished:
         names = [each.node_name for each in left]
         return reduce(snapshot, {"type": "run_paused", "at_s": at_s, "reason": "step", "waiting": names})

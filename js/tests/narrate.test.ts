@@ -36,7 +36,7 @@ describe("narrate", () => {
 
   it("breaks in for a failure and a stop, and for nothing else", () => {
     const error = { kind: "KeyError", what: "socre", where: "", fix: "", source: [], traceback: "" };
-    const failed = said({ type: "run_failed", at_s: 1, node: "run_tests", error });
+    const failed = said({ type: "run_failed", at_s: 1, node: "run_tests", error, resumable: false });
     expect(failed).toEqual([{ text: "run_tests failed: KeyError. socre.", assertive: true }]);
     const paused = said({ type: "run_paused", at_s: 1, reason: "breakpoint", waiting: ["human_review"] });
     expect(paused).toEqual([{ text: "Stopped before human_review, breakpoint.", assertive: true }]);

@@ -176,7 +176,7 @@ describe("the header", () => {
     expect(chip(el)).toBe("Idle");
     send(model, STARTED, start("plan"));
     expect(chip(el)).toBe("Running");
-    expect(el.querySelector(".facts")?.textContent).toContain("1 of 14 nodes at work");
+    expect(el.querySelector(".facts")?.textContent).toContain("1 of 12 nodes at work");
     send(model, end("plan"), { type: "run_finished", at_s: 3.1, reason: "completed", message: "", result: null });
     expect(chip(el)).toBe("Done");
   });

@@ -14,6 +14,7 @@ from pathlib import Path
 from recorder import NO_LAYOUT, Recorder, graph_of, write_stream
 
 from evonb.export import words
+from evonb.protocol.durations import duration
 from evonb.protocol.messages import Snapshot, WireError
 from evonb.protocol.reduce import empty_snapshot
 
@@ -143,7 +144,7 @@ def failed() -> Recorder:
     r.begin("run_tests")
     r.at(r.clock_s + 5.2)
     r.add("node_failed", node="run_tests", duration_s=5.2, what=KEY_ERROR["what"])
-    r.add("run_failed", node="run_tests", error=KEY_ERROR)
+    r.add("run_failed", node="run_tests", error=KEY_ERROR, resumable=False)
     return r
 
 
@@ -192,6 +193,28 @@ def starved() -> Recorder:
     why = "both waits for b, which chose c"
     r.add("join_impossible", node="both", arrived=["a"], missing=["b"], why=why)
     r.add("run_finished", reason="starved", message=why, result=None)
+    return r
+
+
+def cut_short() -> Recorder:
+    """A failure stops what runs beside it and what is queued: told before the end, after it, or not at all."""
+    edges = "start > pick\npick > a [left]\npick > b [left]\npick > other [right]\na > c\nb > c\nc > end\nother > end"
+    r = Recorder(graph_of("race", edges + "\npick > d [left]\npick > e [left]", joins=("c",)))
+    r.run()
+    r.take("start>pick")
+    r.step("pick", 0.2, "way")
+    r.route("pick", "pick>a", "pick>other")
+    for node in ("b", "d", "e"):
+        r.take(f"pick>{node}")
+    for node in ("a", "b", "d"):
+        r.begin(node)
+    r.add("node_queued", node="e")
+    r.at(0.45)
+    r.add("node_skipped", node="a", reason="cancelled, because the run ended", was_running=True)
+    r.add("node_failed", node="b", duration_s=0.25, what="no")
+    r.add("run_failed", node="b", error={**KEY_ERROR, "where": "node b of graph race"}, resumable=False)
+    r.at(0.5)
+    r.add("node_skipped", node="d", reason="cancelled, because the run ended", was_running=True)
     return r
 
 
@@ -280,7 +303,7 @@ def scatter(r: Recorder, rng: random.Random, nodes: list[str], graph: Snapshot) 
         "run_started": {"run_id": f"run-{seconds}", "started_at": STARTED + seconds},
         "run_paused": {"reason": "breakpoint", "waiting": some},
         "run_finished": {"reason": "max_turn", "message": "20 turns", "result": None},
-        "run_failed": {"node": rng.choice([None, node]), "error": KEY_ERROR},
+        "run_failed": {"node": rng.choice([None, node]), "error": KEY_ERROR, "resumable": rng.random() < 0.5},
         "node_queued": {"node": node},
         "node_waiting": {"node": node, "arrived": some, "missing": rng.sample(nodes, 2)},
         "node_started": {"node": node, "visit": rng.randrange(1, 5)},
@@ -310,7 +333,7 @@ def streams() -> Iterator[tuple[str, str, Recorder]]:
     yield "support_idle", "the graph before any run", support()
     for make in (running, failed, done):
         yield f"support_{make.__name__}", (make.__doc__ or f"a run that ends {make.__name__}").split("\n")[0], make()
-    for make in (starved, nested, awkward):
+    for make in (starved, cut_short, nested, awkward):
         yield make.__name__, (make.__doc__ or "").split("\n")[0], make()
     for seed in range(6):
         yield f"random_{seed}", "events in no order at all", scattered(seed)
@@ -328,8 +351,8 @@ def words_of(snapshot: Snapshot) -> dict[str, object]:
 
 def main() -> None:
     FOLDER.mkdir(exist_ok=True)
-    seconds = (0, 0.012, 0.0994, 0.0995, 3.14, 59.94, 59.96, 64, 3599.4, 3599.6, 7384)
-    spoken: dict[str, object] = {"durations": [[s, words.duration(s)] for s in seconds]}
+    seconds = (0, 0.0125, 0.012, 0.25, 0.35, 0.0994, 0.0995, 3.14, 59.94, 59.96, 64, 3599.4, 3599.6, 7384)
+    spoken: dict[str, object] = {"durations": [[s, duration(s)] for s in seconds]}
     for name, about, recorder in streams():
         spoken[name] = words_of(write_stream(FOLDER, name, about, recorder))
     text = json.dumps(spoken, ensure_ascii=False, indent=1)

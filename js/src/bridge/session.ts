@@ -14,6 +14,20 @@ const NOTHING = emptySnapshot(
   -1,
 );
 
+/** States of a kernel whose widgets nobody answers any more. */
+const GONE = ["dead", "terminating", "restarting", "autorestarting"];
+type KernelWatcher = (kernel: unknown, status: unknown) => void;
+
+/** What Jupyter's manager tells beside the model's own interface; other hosts have no such thing. */
+interface KernelHolder {
+  widget_manager?: {
+    kernel?: {
+      status?: unknown;
+      statusChanged?: { connect?(watcher: KernelWatcher): void; disconnect?(watcher: KernelWatcher): void };
+    };
+  };
+}
+
 export type Liveness = "unknown" | "live" | "saved";
 
 export class Session {
@@ -38,6 +52,7 @@ export class Session {
     );
     this.listen("change:snapshot", () => this.takeTrait());
     this.listen("comm:close", () => this.setLiveness("saved"));
+    this.watchKernel();
     void this.resync();
   }
 
@@ -70,8 +85,18 @@ export class Session {
 
   /** Jupyter's manager knows its kernel; other hosts have no such thing, and a silent kernel then counts as gone. */
   private kernelIsBusy(): boolean {
-    const { widget_manager: manager } = this.model as { widget_manager?: { kernel?: { status?: unknown } } };
-    return manager?.kernel?.status === "busy";
+    return (this.model as KernelHolder).widget_manager?.kernel?.status === "busy";
+  }
+
+  /** A kernel that dies or starts anew closes no comm: its status is the only sign. */
+  private watchKernel(): void {
+    const status = (this.model as KernelHolder).widget_manager?.kernel?.statusChanged;
+    if (typeof status?.connect !== "function") return;
+    const changed = (_kernel: unknown, now: unknown) => {
+      if (GONE.includes(String(now))) this.setLiveness("saved");
+    };
+    status.connect(changed);
+    this.signal.addEventListener("abort", () => status.disconnect?.(changed), { once: true });
   }
 
   private takeTrait(): void {

@@ -3,6 +3,19 @@
 import type { Snapshot } from "../protocol/generated.ts";
 import { lookUp } from "./record.ts";
 
+/** Where a finished run ended: the end if it was reached, else what started last. */
+export function lastNode(snapshot: Snapshot): string | null {
+  const { graph, layout } = snapshot;
+  const reached = graph.edges.find(
+    (edge) =>
+      edge.target === "end" && Object.hasOwn(layout.boxes, "end") && (lookUp(snapshot.edges, edge.id)?.taken ?? 0) > 0,
+  );
+  if (reached !== undefined) return reached.target;
+  const started = Object.entries(snapshot.nodes).filter(([, state]) => state.started_s !== null);
+  started.sort(([, a], [, b]) => (b.started_s ?? 0) - (a.started_s ?? 0));
+  return started[0]?.[0] ?? null;
+}
+
 /** The node to look at: what failed, else what started last of those at work. */
 export function nodeOfInterest(snapshot: Snapshot): string | null {
   const { run } = snapshot;

@@ -45,7 +45,7 @@ function apply(draft: Draft, event: WireEvent): void {
       draft.settle(event.at_s);
       return draft.run({ status: "finished", reason: event.reason, message: event.message, result: event.result });
     case "run_failed":
-      draft.settle(event.at_s);
+      if (!event.resumable) draft.settle(event.at_s);
       return draft.run({
         status: "failed",
         reason: "failed",

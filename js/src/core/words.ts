@@ -47,13 +47,15 @@ export function headline(snapshot: Snapshot, index: GraphIndex, elapsedS: number
   const time = formatDuration(elapsedS);
   switch (run.status) {
     case "idle":
-      return `Run it with await ${callableName(snapshot.graph.name)}.run({…})`;
+      return run.message || `Run it with await ${callableName(snapshot.graph.name)}.run({…})`;
     case "running":
-      return [round(snapshot), time, atWork(snapshot)].filter(Boolean).join(" · ");
+      return [round(snapshot), time, atWork(snapshot), run.message].filter(Boolean).join(" · ");
     case "paused":
       return [run.reason, time].filter(Boolean).join(" · ");
     case "finished":
-      return [run.reason === "completed" ? plural(run.turns, "step") : run.message, time].filter(Boolean).join(" · ");
+      return (run.reason === "completed" ? [plural(run.turns, "step"), time, run.message] : [run.message, time])
+        .filter(Boolean)
+        .join(" · ");
     case "failed": {
       const node = run.failed_node === null ? "" : `at ${nameOf(index, run.failed_node)}, `;
       return `${node}step ${run.turns} · ${time}`;

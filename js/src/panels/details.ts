@@ -3,9 +3,11 @@
 
 import type { Reply } from "../bridge/channel.ts";
 import { formatDuration, listWords, plural } from "../core/format.ts";
+import { visible } from "../core/text.ts";
 import { statusWords } from "../core/words.ts";
-import type { NodeDetails, NodeState, WireNode } from "../protocol/generated.ts";
+import type { NodeDetails, NodeState, WireFinding, WireNode } from "../protocol/generated.ts";
 import { html } from "../view/dom.ts";
+import { FINDING_LOOKS } from "../view/findings.ts";
 import { stateIcon } from "../view/glyph.ts";
 import { iconButton } from "../view/icon_button.ts";
 import { nothing, textRows } from "./values.ts";
@@ -21,16 +23,18 @@ export class DetailsCard {
     readonly node: WireNode,
     close: () => void,
     signal: AbortSignal,
+    findings: readonly WireFinding[] = [],
   ) {
     const button = iconButton("close", "Close", "Esc");
     button.addEventListener("click", close, { signal });
-    const title = html("h3", { class: "cut", title: node.name }, node.name);
+    const title = html("h3", { class: "cut", title: node.name }, visible(node.name));
     this.element = html(
       "section",
       { class: "card details", "aria-label": `Node ${node.name}`, tabindex: -1 },
       html("header", {}, this.sign, title, button),
       this.facts,
       node.doc === "" ? null : html("p", { class: "doc" }, node.doc),
+      ...(findings.length === 0 ? [] : [html("div", { class: "sections" }, ...findingRows(findings))]),
       this.live,
       this.asked,
     );
@@ -45,7 +49,8 @@ export class DetailsCard {
     this.facts.textContent = facts(this.node, state);
     const stream = state?.stream ?? "";
     this.live.replaceChildren(...(stream === "" ? [] : section("Streamed", block(stream))));
-    if (state !== undefined && state.note !== "" && status !== "running") this.live.prepend(html("p", {}, state.note));
+    if (state !== undefined && state.note !== "" && status !== "running" && status !== "skipped")
+      this.live.prepend(html("p", {}, state.note));
   }
 
   /** The kernel's answer, or the words for its silence. */
@@ -56,13 +61,27 @@ export class DetailsCard {
     } else if (isDetails(reply.result)) this.asked.replaceChildren(...this.sections(reply.result));
   }
 
+  private noSource(): string {
+    if (this.node.kind === "subgraph") return "It is a graph of its own: its nodes hold the code.";
+    const special = this.node.kind === "start" || this.node.kind === "end";
+    return special ? "It belongs to every graph and has no code." : "Python doesn't know its source.";
+  }
+
   private sections(details: NodeDetails): HTMLElement[] {
     return [
       ...section("Last input", values(details.last_input, "It hasn't been handed anything yet.")),
       ...section("Last delta", values(details.last_delta, "It hasn't returned anything yet.")),
-      ...section("Source", details.source === "" ? nothing("Python doesn't know its source.") : block(details.source)),
+      ...section("Source", details.source === "" ? nothing(this.noSource()) : block(details.source)),
     ];
   }
+}
+
+/** What check() says of the node: a heading for each with what to do. */
+function findingRows(findings: readonly WireFinding[]): HTMLElement[] {
+  return findings.flatMap(({ level, what, fix }) => [
+    html("p", { class: `finding ${FINDING_LOOKS[level]}` }, html("b", {}, `${level}: `), what),
+    ...(fix === "" ? [] : [html("p", { class: "dim" }, `fix: ${fix}`)]),
+  ]);
 }
 
 function facts(node: WireNode, state: NodeState | undefined): string {

@@ -1,12 +1,14 @@
 /** What broke, where, and how to mend it, beside the graph; the whole of it can be copied as text. */
 
 import { plural } from "../core/format.ts";
+import { cut } from "../core/text.ts";
 import type { SourceLine, WireError } from "../protocol/generated.ts";
 import { html } from "../view/dom.ts";
 import { icon, stateIcon } from "../view/glyph.ts";
 import { iconButton } from "../view/icon_button.ts";
 
 const COPIED_MS = 1500;
+const WHAT_CHARS = 260;
 
 /** @param title "KeyError in run_tests" */
 export function errorCard(error: WireError, title: string, signal: AbortSignal): HTMLElement {
@@ -21,7 +23,7 @@ export function errorCard(error: WireError, title: string, signal: AbortSignal):
     html(
       "dl",
       {},
-      ...entry("What", html("dd", {}, error.what)),
+      ...entry("What", html("dd", {}, clipped(error.what))),
       ...entry("Where", error.where === "" && error.source.length === 0 ? null : where),
       ...entry("Fix", error.fix === "" ? null : html("dd", {}, error.fix)),
     ),
@@ -37,19 +39,27 @@ export function errorText(error: WireError, title: string): string {
   return [...lines, ...(error.traceback === "" ? [] : ["", error.traceback])].join("\n");
 }
 
+/** A long message is folded, so that it doesn't push away where it happened and how to mend it. */
+function clipped(text: string): HTMLElement | string {
+  if (text.length <= WHAT_CHARS) return text;
+  const summary = html("summary", {}, cut(text, WHAT_CHARS));
+  return html("details", { class: "fold" }, summary, html("pre", { class: "mono", tabindex: 0 }, text));
+}
+
 function entry(name: string, value: HTMLElement | null): HTMLElement[] {
   return value === null ? [] : [html("dt", {}, name), value];
 }
 
 function source(lines: readonly SourceLine[]): HTMLElement {
+  const indents = lines.filter((line) => line.text.trim() !== "").map((line) => indentOf(line.text));
+  const least = Math.min(...indents, 200);
   const rows = lines.map((line) =>
     html(
       "span",
-      { class: line.hit ? "line hit" : "line" },
+      { class: line.hit ? "line hit" : "line", title: line.text.trim() },
       html("i", {}, `${line.number}`.padStart(4)),
       "  ",
-      ...underlined(line),
-      "\n",
+      ...underlined({ ...line, text: line.text.slice(least) }),
     ),
   );
   return html("pre", { class: "source" }, ...rows);
@@ -57,7 +67,7 @@ function source(lines: readonly SourceLine[]): HTMLElement {
 
 function underlined(line: SourceLine): (HTMLElement | string)[] {
   if (!line.hit) return [line.text];
-  const start = line.text.length - line.text.trimStart().length;
+  const start = indentOf(line.text);
   return [line.text.slice(0, start), html("u", {}, line.text.slice(start))];
 }
 
@@ -70,6 +80,10 @@ function traceback(text: string): HTMLElement {
     html("summary", {}, icon("right"), "Traceback ", html("span", { class: "dim" }, count)),
     html("pre", { class: "mono", tabindex: 0 }, text),
   );
+}
+
+function indentOf(text: string): number {
+  return text.length - text.trimStart().length;
 }
 
 async function copyText(text: string, button: HTMLButtonElement): Promise<void> {

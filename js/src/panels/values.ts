@@ -30,7 +30,7 @@ function row(key: string, value: HTMLElement): HTMLElement[] {
 }
 
 function oneLine(text: string): HTMLElement {
-  return html("span", { class: "value" }, text);
+  return html("span", { class: "value" }, text === "" ? "''" : text);
 }
 
 function folded(text: string): HTMLElement {

@@ -195,11 +195,15 @@ export interface RunFinishedW {
   readonly result: Readonly<Record<string, Preview>> | null;
 }
 
+/**
+ * `resumable`: a session stands at the failure and can go on, so what waits is not lost.
+ */
 export interface RunFailedW {
   readonly type: "run_failed";
   readonly at_s: number;
   readonly node: string | null;
   readonly error: WireError;
+  readonly resumable: boolean;
 }
 
 export interface NodeQueuedW {

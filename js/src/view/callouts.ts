@@ -25,6 +25,9 @@ interface Callout {
   readonly count: HTMLElement;
   readonly text: Text;
   stream: string;
+  /** The stream as it was when the text was last fitted, and the width that it was fitted to. */
+  written: string | null;
+  width: number;
   readonly leader: Leader;
 }
 
@@ -68,7 +71,7 @@ export class Callouts {
       const at = this.stage.screenBox(box);
       const y = leaderHeight(at, this.stage.otherBoxes(this.layout, id, this.index.groups), left);
       const height = callout.element.offsetHeight || CALLOUT_HEIGHT;
-      const top = Math.min(Math.max(lowest, y - height / 2), this.stage.view.h - height - 8);
+      const top = Math.min(Math.max(lowest, y - height / 2), this.stage.view.h - this.stage.shelf - height - 8);
       lowest = top + height + BETWEEN;
       callout.element.style.transform = `translate(${Math.round(left)}px, ${Math.round(top)}px)`;
       callout.leader.draw(at, y, { x: left, y: Math.min(Math.max(y, top + 12), top + height - 12) });
@@ -93,7 +96,7 @@ export class Callouts {
     );
     const leader = new Leader("running");
     this.stage.underlay.append(leader.element);
-    const callout = { element, count, text, leader, stream: "" };
+    const callout = { element, count, text, leader, stream: "", written: null, width: 0 };
     this.open.set(id, callout);
     return callout;
   }
@@ -104,9 +107,19 @@ export class Callouts {
   }
 
   private write(callout: Callout, docked: boolean): void {
-    const shown = tail(callout.stream, docked ? SHOWN_CHARS.docked : SHOWN_CHARS.margin);
+    const width = callout.element.offsetWidth;
+    if (callout.written === callout.stream && callout.width === width) return;
+    callout.written = callout.stream;
+    callout.width = width;
+    let shown = tail(callout.stream, docked ? SHOWN_CHARS.docked : SHOWN_CHARS.margin);
     // Begins with a whole word where words are of usual length.
-    setText(callout.text, shown === callout.stream ? shown : `…${shown.replace(/^\S{1,14}\s+/, "")}`);
+    const begun = () => (shown === callout.stream ? shown : `…${shown.replace(/^\S{1,14}\s+/, "")}`);
+    setText(callout.text, begun());
+    // Wide letters or many short lines take more room than that: the beginning goes, never the sign that it went.
+    for (let tries = 0; tries < 24 && overflows(callout); tries++) {
+      shown = tail(shown, Math.max(1, Math.floor(shown.length * 0.85)));
+      setText(callout.text, begun());
+    }
   }
 
   private close(id: string, callout: Callout): void {
@@ -127,6 +140,13 @@ export class Callouts {
     const left = graph.x + graph.w + Math.min(GAP, Math.max(18, view.w - graph.x - graph.w - WIDTH - 12));
     return left + WIDTH + 10 <= view.w ? left : null;
   }
+}
+
+/** Whether the words are higher than the room for them. */
+function overflows({ text }: Callout): boolean {
+  const words = text.parentElement;
+  const room = words?.parentElement?.clientHeight ?? 0;
+  return words !== null && room > 0 && words.getBoundingClientRect().height > room + 1;
 }
 
 /** Nodes at work that have streamed something, latest starters first. */

@@ -4,8 +4,9 @@ import { visitsBadge } from "../core/format.ts";
 import type { GraphIndex } from "../core/index_graph.ts";
 import { cut, visible } from "../core/text.ts";
 import { sayNode, timeOf } from "../core/words.ts";
-import type { NodeState, NodeStatus, WireBox, WireNode } from "../protocol/generated.ts";
+import type { NodeState, NodeStatus, WireBox, WireFinding, WireNode } from "../protocol/generated.ts";
 import { classes, setAttribute, setText, svg } from "./dom.ts";
+import { findingSign, findingsOf, sayFindings } from "./findings.ts";
 import { GEOMETRY, stateShapes } from "./glyph.ts";
 
 const G = GEOMETRY.group;
@@ -18,6 +19,7 @@ export class GroupView {
     class: "glyph",
     transform: `translate(${G.title_x - 2} ${G.title_y - 11.5}) scale(.88)`,
   });
+  private readonly findings: readonly WireFinding[];
   private status: NodeStatus | null = null;
 
   constructor(
@@ -25,6 +27,7 @@ export class GroupView {
     at: WireBox,
     private readonly index: GraphIndex,
   ) {
+    this.findings = findingsOf(index.graph, node.id);
     this.time = svg("text", { class: "time", x: at.w - G.title_x, y: G.title_y });
     this.element = svg(
       "g",
@@ -35,9 +38,10 @@ export class GroupView {
       svg(
         "text",
         { class: "title", x: G.title_x + GLYPH_ROOM, y: G.title_y },
-        cut(visible(node.name), GEOMETRY.node.name_letters),
+        cut(visible(node.name), Math.max(GEOMETRY.node.name_letters, Math.floor((at.w - G.title_room) / G.letter))),
       ),
       this.time,
+      findingSign(this.findings),
     );
   }
 
@@ -46,7 +50,7 @@ export class GroupView {
     if (status !== this.status) this.glyph.replaceChildren(...stateShapes(status));
     this.status = status;
     const time = timeOf(state, runningS);
-    const said = sayNode(this.node, state, time, this.index);
+    const said = sayNode(this.node, state, time, this.index) + sayFindings(this.findings);
     setAttribute(this.element, "class", classes("group", status, here && "here"));
     setAttribute(this.element, "aria-label", said);
     const visits = state !== undefined && state.visits > 1 ? `${visitsBadge(state.visits)}  ` : "";

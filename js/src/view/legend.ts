@@ -3,6 +3,7 @@
 import { STATUS_WORDS } from "../core/words.ts";
 import type { NodeStatus } from "../protocol/generated.ts";
 import { html, svg } from "./dom.ts";
+import { findingShapes } from "./findings.ts";
 import { stateIcon } from "./glyph.ts";
 
 const STATES: readonly NodeStatus[] = ["idle", "queued", "running", "waiting", "done", "failed", "skipped", "paused"];
@@ -44,7 +45,7 @@ export function signSections(): HTMLElement[] {
   const items = STATES.map((status) => html("li", { class: status }, stateIcon(status), STATUS_WORDS[status]));
   return [
     html("h3", {}, "Nodes"),
-    html("ul", {}, ...items, html("li", {}, html("b", {}, "×3"), "third visit")),
+    html("ul", {}, ...items, html("li", {}, html("b", {}, "×3"), "third visit"), findingItem()),
     html("h3", {}, "Edges"),
     html(
       "ul",
@@ -55,6 +56,12 @@ export function signSections(): HTMLElement[] {
       html("li", {}, stroke("double"), "waits for all"),
     ),
   ];
+}
+
+function findingItem(): HTMLElement {
+  const sign = svg("svg", { class: "i", viewBox: "-8 -8 16 16", "aria-hidden": "true" });
+  sign.append(...findingShapes());
+  return html("li", { class: "finding waiting" }, sign, "check: open it");
 }
 
 function keySection(): HTMLElement[] {

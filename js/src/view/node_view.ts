@@ -4,8 +4,9 @@ import { visitsBadge } from "../core/format.ts";
 import type { GraphIndex } from "../core/index_graph.ts";
 import { cut, visible } from "../core/text.ts";
 import { sayNode, timeOf } from "../core/words.ts";
-import type { NodeState, NodeStatus, WireBox, WireNode } from "../protocol/generated.ts";
+import type { NodeState, NodeStatus, WireBox, WireFinding, WireNode } from "../protocol/generated.ts";
 import { classes, setAttribute, setPresent, setText, svg } from "./dom.ts";
+import { findingSign, findingsOf, sayFindings } from "./findings.ts";
 import { GEOMETRY, stateShapes } from "./glyph.ts";
 
 const G = GEOMETRY.node;
@@ -22,6 +23,7 @@ export class NodeView {
   private readonly gate: SVGPathElement;
   private readonly times = svg("g", { class: "times" });
   private readonly isPill: boolean;
+  private readonly findings: readonly WireFinding[];
   private status: NodeStatus | null = null;
 
   constructor(
@@ -31,6 +33,7 @@ export class NodeView {
     private readonly prefix: string,
   ) {
     const { w, h } = at;
+    this.findings = findingsOf(index.graph, node.id);
     this.isPill = node.kind === "start" || node.kind === "end";
     this.ring = rect("ring", -G.ring_out, w + 2 * G.ring_out, h + 2 * G.ring_out, this.isPill ? h : G.ring_radius);
     this.box = rect(this.isPill ? "box pill" : "box", 0, w, h, this.isPill ? h / 2 : G.radius);
@@ -47,12 +50,14 @@ export class NodeView {
       "data-node": node.id,
     });
     this.element.append(this.ring, this.box, ...(this.isPill ? this.pill() : this.body()));
+    const sign = findingSign(this.findings);
+    if (sign !== null) this.element.append(sign);
   }
 
   update(state: NodeState | undefined, runningS: number | null, here: boolean): void {
     const status = state?.status ?? "idle";
     const time = timeOf(state, runningS);
-    const said = sayNode(this.node, state, time, this.index);
+    const said = sayNode(this.node, state, time, this.index) + sayFindings(this.findings);
     setAttribute(this.element, "class", classes("node", status, here && "here"));
     setAttribute(this.element, "aria-label", said);
     if (this.isPill) return;
@@ -61,7 +66,11 @@ export class NodeView {
     const visits = state?.visits ?? 0;
     this.count(visits);
     setText(this.time, time);
-    setAttribute(this.time, "x", this.at.w - (visits > 1 ? G.time_right_counted : G.time_right));
+    setAttribute(
+      this.time,
+      "x",
+      this.at.w - (visits > 1 ? Math.max(G.time_right_counted, badgeWidth(visits) / 2 + 4) : G.time_right),
+    );
   }
 
   private pill(): SVGElement[] {
@@ -111,7 +120,7 @@ export class NodeView {
     if (visits < 2) return;
     const text = visitsBadge(visits);
     if (this.times.textContent === text) return;
-    const width = text.length * G.times_letter + G.times_pad;
+    const width = badgeWidth(visits);
     const height = G.times_height;
     setAttribute(this.times, "transform", `translate(${this.at.w - width / 2} ${(this.at.h - height) / 2})`);
     this.times.replaceChildren(
@@ -119,6 +128,10 @@ export class NodeView {
       svg("text", { x: width / 2, y: G.times_text_y }, text),
     );
   }
+}
+
+function badgeWidth(visits: number): number {
+  return visitsBadge(visits).length * G.times_letter + G.times_pad;
 }
 
 function rect(name: string, at: number, width: number, height: number, rx: number): SVGRectElement {

@@ -5,7 +5,10 @@ import type { NodeStatus, Snapshot, WireLayout } from "../protocol/generated.ts"
 import { html, setAttribute, svg } from "./dom.ts";
 import type { Stage } from "./stage.ts";
 
-const SIZE = { w: 132, h: 112 } as const;
+/** It stands in the shelf below the picture, between the zoom buttons and the legend. */
+const SIZE = { w: 260, h: 60 } as const;
+const NARROW = { w: 96, h: 60 } as const;
+const SHELF_PAD = 20;
 const ORDER: readonly NodeStatus[] = ["idle", "skipped", "done", "queued", "waiting", "paused", "running", "failed"];
 
 export class Overview {
@@ -13,7 +16,7 @@ export class Overview {
   private readonly paths = new Map(ORDER.map((status) => [status, svg("path", { class: status })] as const));
   private readonly seen = svg("rect", { class: "seen" });
   private readonly canvas: SVGSVGElement;
-  private readonly scale: number;
+  private scale = 1;
   private snapshot: Snapshot | null = null;
 
   constructor(
@@ -24,8 +27,7 @@ export class Overview {
   ) {
     const w = Math.max(1, layout.width);
     const h = Math.max(1, layout.height);
-    this.scale = Math.min(SIZE.w / w, SIZE.h / h);
-    this.canvas = svg("svg", { viewBox: `0 0 ${w} ${h}`, width: w * this.scale, height: h * this.scale });
+    this.canvas = svg("svg", { viewBox: `0 0 ${w} ${h}` });
     this.canvas.append(...this.paths.values(), this.seen);
     this.element = html("div", { class: "overview", "aria-hidden": "true" }, this.canvas);
     this.canvas.addEventListener("pointerdown", (event) => this.jump(event), { signal });
@@ -48,11 +50,21 @@ export class Overview {
     const all = this.stage.showsAll();
     const appears = this.element.hidden && !all;
     this.element.hidden = all;
-    if (all) return;
+    if (all) return this.stage.setShelf(0);
     if (appears && this.snapshot !== null) this.update(this.snapshot);
+    this.resize();
     const { x, y, w, h } = this.stage.visible(0);
     for (const [name, value] of Object.entries({ x, y, width: w, height: h })) setAttribute(this.seen, name, value);
     setAttribute(this.seen, "stroke-width", 1.5 / this.scale);
+  }
+
+  private resize(): void {
+    const { width, height } = this.layout;
+    const most = this.stage.view.w < 640 ? NARROW : SIZE;
+    this.scale = Math.min(most.w / Math.max(1, width), most.h / Math.max(1, height));
+    setAttribute(this.canvas, "width", width * this.scale);
+    setAttribute(this.canvas, "height", height * this.scale);
+    this.stage.setShelf(Math.max(44, Math.ceil(height * this.scale) + SHELF_PAD));
   }
 
   private jump(event: PointerEvent): void {

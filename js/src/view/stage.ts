@@ -24,6 +24,7 @@ import { showTooltips } from "./tooltips.ts";
 
 export const TOUCH_REST_MS = 3000;
 const STRIP = 236; // room for callouts at the right, where there is some
+const BUTTONS = 40; // at the foot of the view: nothing of the picture may lie there unseen
 const HEIGHT = { least: 200, most: 820 } as const;
 
 export class Stage {
@@ -37,6 +38,8 @@ export class Stage {
   readonly underlay = svg("g", { class: "underlay" });
   camera: Camera = { scale: 1, x: 0, y: 0 };
   view: Size = { w: 0, h: 0 };
+  /** What the buttons and the overview take at the foot of a view that is smaller than its picture. */
+  shelf = 0;
   private content: Size = { w: 1, h: 1 };
   private touchedAtMs = Number.NEGATIVE_INFINITY;
   private fitted = true;
@@ -93,10 +96,9 @@ export class Stage {
 
   /** Brings a box of the picture into view, smoothly unless motion is unwanted. */
   reveal(box: WireBox, smooth: boolean): void {
-    const target = revealing(this.camera, box, this.view);
+    const target = revealing(this.camera, box, { w: this.view.w, h: this.view.h - this.shelf });
     if (target.x === this.camera.x && target.y === this.camera.y) return;
     this.world.classList.toggle("gliding", smooth);
-    this.fitted = false;
     this.move(target);
   }
 
@@ -114,7 +116,13 @@ export class Stage {
   /** The whole picture is in view. */
   showsAll(): boolean {
     const at = this.screenBox({ x: 0, y: 0, ...this.content });
-    return at.x >= -1 && at.y >= -1 && at.x + at.w <= this.view.w + 1 && at.y + at.h <= this.view.h + 1;
+    return at.x >= -1 && at.y >= -1 && at.x + at.w <= this.view.w + 1 && at.y + at.h <= this.view.h - BUTTONS;
+  }
+
+  setShelf(px: number): void {
+    this.shelf = px;
+    this.element.classList.toggle("roams", px > 0);
+    this.element.style.setProperty("--shelf", `${px}px`);
   }
 
   visible(margin: number): WireBox {

@@ -8,6 +8,7 @@ import { errorCard } from "../panels/error_card.ts";
 import { resultCard } from "../panels/result.ts";
 import { CARD_WIDTH, placeOf, Side } from "../panels/side.ts";
 import type { RunState, Snapshot } from "../protocol/generated.ts";
+import { findingsOf } from "../view/findings.ts";
 import { Leader, leaderHeight } from "../view/leader.ts";
 import type { Scene } from "../view/scene.ts";
 import type { Stage } from "../view/stage.ts";
@@ -34,7 +35,7 @@ export class Cards {
     const node = index.nodes.get(id);
     if (node === undefined) return;
     if (node.kind === "end" && this.ended !== null) return this.reopenEnded();
-    const card = new DetailsCard(node, () => this.close(), this.signal);
+    const card = new DetailsCard(node, () => this.close(), this.signal, findingsOf(index.graph, id));
     this.details = card;
     this.askedFor = this.versionOf(this.session.store.snapshot);
     this.changed();

@@ -1,7 +1,7 @@
 /** One view of a graph: puts the parts together, draws at most once a frame, and lets clocks run only while a run does. */
 
 import type { Session } from "../bridge/session.ts";
-import { nodeOfInterest } from "../core/follow.ts";
+import { lastNode, nodeOfInterest } from "../core/follow.ts";
 import type { GraphIndex } from "../core/index_graph.ts";
 import { narrate } from "../core/narrate.ts";
 import { CARD_WIDTH } from "../panels/side.ts";
@@ -40,6 +40,7 @@ export class GraphView {
   private moveFrame = 0;
   private clock: ReturnType<typeof setInterval> | null = null;
   private follows = true;
+  private followedEnd = "";
 
   constructor(
     private readonly session: Session,
@@ -189,8 +190,14 @@ export class GraphView {
 
   /** Keeps what happens in view, unless somebody is looking elsewhere. */
   private follow(snapshot: Snapshot, scene: Scene): void {
-    if (!this.follows || this.isSaved || !this.stage.untouched()) return;
-    const id = nodeOfInterest(snapshot);
+    if (!this.follows || !this.stage.untouched()) return;
+    const { run } = snapshot;
+    const hasEnded = run.status === "finished" || run.status === "failed";
+    // The end of a run is shown once for each width: afterwards the canvas is the reader's.
+    const end = hasEnded ? `${run.run_id} ${run.status} ${this.stage.view.w}` : "";
+    if (hasEnded && end === this.followedEnd) return;
+    this.followedEnd = end;
+    const id = run.status === "finished" ? lastNode(snapshot) : nodeOfInterest(snapshot);
     if (id !== null) this.reveal(id, scene);
   }
 

@@ -8,7 +8,7 @@ from evonb.export.layout import layout
 from evonb.graph.topology import EdgeInfo, NodeInfo, NodeKind, Topology
 from evonb.protocol.encode import to_wire_graph
 from evonb.protocol.messages import Preview, Snapshot, WireError
-from evonb.protocol.reduce import empty_snapshot
+from evonb.protocol.reduce import empty_snapshot, settled
 
 _NAMES = [
     *("router", "plan", "search_web", "search_docs", "read_code", "merge"),
@@ -78,12 +78,12 @@ def idle(topology: Topology | None = None) -> Snapshot:
 
 def _done(snapshot: Snapshot, times: dict[str, tuple[float, int]]) -> None:
     for name, (seconds, visits) in times.items():
-        snapshot["nodes"][name].update(status="done", last_s=seconds, visits=visits, total_s=seconds)
+        snapshot["nodes"][name].update(status="done", last_s=seconds, visits=visits, total_s=seconds, note="")
 
 
 def _taken(snapshot: Snapshot, *edges: str) -> None:
     for edge in edges:
-        snapshot["edges"][edge]["taken"] = 1
+        snapshot["edges"][edge].update(taken=1, unused=False)
 
 
 _FIRST_LAP = (
@@ -130,7 +130,7 @@ def failed() -> Snapshot:
     for edge in ("router>draft", "critic>draft", "critic>plan"):
         snapshot["edges"][edge]["passed_over"] = 1
     snapshot["nodes"]["run_tests"].update(status="failed", visits=1, last_s=5.2, note="KeyError")
-    return snapshot
+    return settled(snapshot, 21.6)
 
 
 def finished() -> Snapshot:
@@ -145,4 +145,4 @@ def finished() -> Snapshot:
     _taken(snapshot, "run_tests>human_review", "human_review>summarise", "summarise>end")
     for edge in ("run_tests>draft", "human_review>draft"):
         snapshot["edges"][edge]["passed_over"] = 1
-    return snapshot
+    return settled(snapshot, 92.0)

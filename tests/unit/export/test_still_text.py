@@ -13,7 +13,7 @@ from evonb.protocol.reduce import empty_snapshot
 
 def test_nodes_stand_in_order_with_status_and_time() -> None:
     lines = still_text(export_sample.running()).splitlines()
-    assert lines[0] == "Graph support: Running, round 3 · 12.4 s · 1 of 14 nodes at work"
+    assert lines[0] == "Graph support: Running, round 3 · 12.4 s · 1 of 12 nodes at work"
     assert [line.split()[0] for line in lines[1:4]] == ["router", "plan", "search_web"]
     assert lines[3].split(maxsplit=1)[1] == "running, 3.1 s, 2 visits"
     assert "waits for search_web" in lines[6]
@@ -66,4 +66,4 @@ def test_a_large_graph_is_counted() -> None:
     snapshot = empty_snapshot(to_wire_graph(topology), layout(topology).to_wire())
     snapshot["nodes"]["n7"].update(status="done", last_s=0.5, visits=1)
     lines = still_text(snapshot).splitlines()
-    assert lines[1:] == ["  n7  done, 0.5 s", "  and 499 more nodes"]
+    assert lines[1:] == ["  n7  done, 0.5 s", "  and 499 more nodes: 499 not yet"]

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from evonb.export.words import duration, listed, ordinal, plural
+from evonb.export.words import listed, ordinal, plural
+from evonb.protocol.durations import duration
 
 
 @pytest.mark.parametrize(

@@ -63,7 +63,7 @@ def test_the_view_of_the_earlier_cell_shows_the_run(notebook: Notebook) -> None:
     snapshot = feed_of(notebook["support"]).snapshot()
     assert snapshot["run"]["status"] == "finished"
     assert snapshot["nodes"]["review"]["status"] == "done"
-    assert snapshot["edges"]["classify>billing"] == {"taken": 0, "passed_over": 1}
+    assert snapshot["edges"]["classify>billing"] == {"taken": 0, "passed_over": 1, "unused": True}
     assert "Done" in notebook.stills(update=True)[-1]["text/plain"]
 
 
