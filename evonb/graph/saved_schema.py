@@ -85,7 +85,9 @@ def load_schema(data: Mapping[str, Any], loader: Loader) -> Any:
     """
     kind = data.get("kind")
     if kind == "name":
-        return loader.load(data["name"])
+        return _class_of(data["name"], loader)
+    for key in data.get("keys", ()):
+        _check_name(key["name"])
     if kind == "typed_dict":
         return _typed_dict(data["name"], data["keys"], loader)
     if kind == "model":
@@ -95,6 +97,20 @@ def load_schema(data: Mapping[str, Any], loader: Loader) -> Any:
         make: Any = create_model
         return make(data["name"], **fields)
     raise GraphError(f"Saved data hold a schema of the unknown kind {kind!r}")
+
+
+def _class_of(data: Any, loader: Loader) -> Any:
+    """A class by its name. Text isn't one: as an annotation it would be evaluated."""
+    found = loader.load(data)
+    if not isinstance(found, type):
+        raise GraphError(f"Saved data name {found!r:.80} as a type")
+    return found
+
+
+def _check_name(name: Any) -> None:
+    # Names such as `__base__` would steer how pydantic makes the class.
+    if not isinstance(name, str) or name.startswith("__"):
+        raise GraphError(f"Saved data name {name!r:.80} as a state key")
 
 
 def _typed_dict(name: str, keys: list[Mapping[str, Any]], loader: Loader) -> Any:
@@ -114,7 +130,10 @@ def _load_annotation(key: Mapping[str, Any], loader: Loader) -> Any:
 
 def _load_default(key: Mapping[str, Any], loader: Loader) -> Any:
     if "factory" in key:
-        return Field(default_factory=loader.load(key["factory"]))
+        factory = loader.load(key["factory"])
+        if not callable(factory):
+            raise GraphError(f"Saved data name {factory!r:.80} as a default factory")
+        return Field(default_factory=factory)
     return Field(default=loader.load(key["default"])) if "default" in key else ...
 
 
@@ -125,7 +144,7 @@ def _load_type(data: Mapping[str, Any], loader: Loader) -> Any:
     if form == "Any":
         return Any
     if form == "name":
-        return loader.load(data["of"])
+        return _class_of(data["of"], loader)
     if form == "schema":
         return load_schema(data["of"], loader)
     if form == "Literal":
@@ -137,5 +156,5 @@ def _load_type(data: Mapping[str, Any], loader: Loader) -> Any:
     if form == "Union":
         return Union[args]  # noqa: UP007 - made of a tuple
     if form == "generic":
-        return loader.load(data["of"])[args if len(args) > 1 else args[0]]
+        return _class_of(data["of"], loader)[args if len(args) > 1 else args[0]]
     raise GraphError(f"Saved data hold a type of the unknown form {form!r}")

@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from pydantic import PydanticUserError, ValidationError
+
 from evonb.errors import EvonbError, GraphError
 from evonb.graph.edges import EdgeSpecBase, cast_edge
 from evonb.graph.nodes import GraphNodeSpec, NodeBase, callable_to_node
@@ -119,9 +121,14 @@ def _tried(save: Callable[[], Any], faults: Faults) -> Any:
 
 def load_builder(cls: type[_B], data: Mapping[str, Any], *, trust: bool) -> _B:
     """The builder of data that `dump_builder` made; every piece that isn't trusted is named at once."""
-    _check_whole(data)
     refused: Faults = []
-    schema, nodes, edges = _load_parts(data, trust, refused)
+    try:
+        schema, nodes, edges = _load_parts(data, trust, refused)
+    except (AttributeError, KeyError, TypeError, PydanticUserError, RecursionError, ValidationError) as error:
+        first = str(error).partition("\n")[0]
+        raise GraphError(
+            f"The data describe no graph: {type(error).__name__}: {first}", fix="use what dumps() gave"
+        ) from error
     if refused:
         raise _refused(refused)
     builder = cls(state_schema=schema, name=data.get("name", "graph"), strict=bool(data.get("strict", False)))
@@ -233,8 +240,8 @@ def read_json(file_path: str) -> Any:
         GraphError: It isn't JSON.
         FileNotFoundError: There is no such file.
     """
-    text = Path(file_path).read_text(encoding="utf-8")
+    data = Path(file_path).read_bytes()
     try:
-        return json.loads(text)
-    except json.JSONDecodeError as error:
+        return json.loads(data.decode("utf-8"))
+    except (UnicodeDecodeError, json.JSONDecodeError, RecursionError) as error:
         raise GraphError(f"{file_path} isn't a saved graph: {error}") from error

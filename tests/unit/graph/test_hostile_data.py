@@ -1,0 +1,167 @@
+"""Saved graphs that somebody made to do harm, or that are broken, are refused in words; nothing of them is run."""
+
+from __future__ import annotations
+
+import copy
+import itertools
+import json
+from pathlib import Path
+from typing import Any, TypedDict
+
+import pytest
+
+from evonb.errors import EvonbError, GraphError
+from evonb.graph import GraphBuilder
+
+RUN: list[str] = []
+
+
+class State(TypedDict):
+    n: int
+
+
+def node(state: Any) -> dict[str, int]:
+    return {"n": state["n"] + 1}
+
+
+def harm() -> None:
+    RUN.append("harm")
+
+
+@pytest.fixture(autouse=True)
+def _own_secret(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVONB_DATA_DIR", str(tmp_path / "data"))
+    RUN.clear()
+
+
+def saved() -> dict[str, Any]:
+    builder = GraphBuilder(State)
+    builder.add_node("a", node)
+    builder.set_entry_point("a")
+    data: dict[str, Any] = json.loads(json.dumps(builder.dumps()))
+    return data
+
+
+def refused(data: Any) -> str:
+    with pytest.raises(EvonbError) as caught:
+        GraphBuilder.loads(data).build().run_sync({"n": 1})
+    assert RUN == []
+    return str(caught.value)
+
+
+CODE = f"__import__('sys').modules[{__name__!r}].harm()"
+
+
+def key(**fields: Any) -> dict[str, Any]:
+    return {"name": "n", "type": {"form": "Any"}, "optional": False, "extras": [], **fields}
+
+
+@pytest.mark.parametrize("kind", ["typed_dict", "model"])
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        key(type={"form": "name", "of": CODE}),
+        key(type={"form": "generic", "of": CODE, "args": [{"form": "Any"}]}),
+        key(type={"form": "Union", "args": [{"form": "name", "of": CODE}, {"form": "None"}]}),
+        key(type={"form": "Annotated", "of": {"form": "name", "of": CODE}, "extras": []}),
+        key(type={"form": "schema", "of": {"kind": "name", "name": CODE}}),
+        key(name="__base__"),
+        key(name="__validators__"),
+        key(name=7),
+        key(type=CODE),
+        {"name": "n"},
+    ],
+)
+def test_text_in_place_of_a_type_is_never_evaluated(kind: str, wrong: dict[str, Any]) -> None:
+    data = saved()
+    data["state_schema"] = {"kind": kind, "name": "State", "keys": [wrong]}
+    refused(data)
+
+
+def test_a_default_factory_must_be_a_function() -> None:
+    data = saved()
+    data["state_schema"] = {"kind": "model", "name": "State", "keys": [key(factory=CODE)]}
+    assert "as a default factory" in refused(data)
+
+
+@pytest.mark.parametrize("schema", [{"kind": "name", "name": CODE}, [1], None, "text", {"kind": "model", "name": "S"}])
+def test_a_schema_of_another_shape_is_refused(schema: Any) -> None:
+    refused({**saved(), "state_schema": schema})
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("os", "system"),
+        ("posix", "system"),
+        ("subprocess", "Popen"),
+        ("builtins", "eval"),
+        ("builtins", "__import__"),
+        ("sys", "modules"),
+        (__name__, "pytest.exit"),
+        (__name__, "json.dumps"),
+        (__name__, "node.__globals__"),
+        (__name__, "State.__init_subclass__"),
+        ("evonb.graph.trust", "signed"),
+        ("evonb.graph.source", "function_from"),
+        ("evonb._optional", "require"),
+    ],
+)
+def test_unsigned_names_beyond_the_users_own_functions_are_refused(names: tuple[str, str]) -> None:
+    data = saved()
+    data["nodes"]["a"]["node"]["function"] = {"$": "name", "module": names[0], "name": names[1]}
+    assert "node 'a'" in refused(data)
+
+
+def test_a_signature_covers_every_part_of_its_piece() -> None:
+    builder = GraphBuilder(State)
+    builder.add_node("a", lambda state: {"n": 7})
+    builder.set_entry_point("a")
+    data = json.loads(json.dumps(builder.dumps()))
+    piece = data["nodes"]["a"]["node"]["function"]
+    assert GraphBuilder.loads(data).build().run_sync({"n": 1})["n"] == 7
+    for part in sorted(set(piece) - {"$"}):
+        changed = copy.deepcopy(data)
+        changed["nodes"]["a"]["node"]["function"][part] = "é" if isinstance(piece[part], str) else ["other"]
+        refused(changed)
+
+
+@pytest.mark.parametrize("place", ["state_schema", "nodes", "edges", "node"])
+def test_data_nested_without_end_are_refused(place: str) -> None:
+    deep: Any = []
+    for _ in range(100_000):
+        deep = [deep]
+    data = saved()
+    if place == "node":
+        data["nodes"]["a"]["node"] = {"function": deep}
+    else:
+        data[place] = {"kind": "name", "name": deep} if place == "state_schema" else {"a": deep}
+    with pytest.raises(EvonbError):
+        GraphBuilder.loads(data)
+
+
+@pytest.mark.parametrize("text", ["[" * 200_000, '{"nodes": ', "\x00"])
+def test_a_file_of_another_shape_is_named(text: str, tmp_path: Path) -> None:
+    path = tmp_path / "graph.json"
+    path.write_text(text)
+    with pytest.raises(GraphError, match=r"graph\.json isn't a saved graph"):
+        GraphBuilder.load(str(path))
+
+
+def test_a_file_that_is_no_text_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "graph.json"
+    path.write_bytes(b"\xff\xfe\x00")
+    with pytest.raises(GraphError, match=r"graph\.json isn't a saved graph"):
+        GraphBuilder.load(str(path))
+
+
+def test_large_data_load_in_a_moment() -> None:
+    builder = GraphBuilder(State)
+    names = [f"n{at}" for at in range(2000)]
+    for name in names:
+        builder.add_node(name, node)
+    for before, after in itertools.pairwise(names):
+        builder.add_edge(before, after)
+    builder.set_entry_point(names[0])
+    loaded = GraphBuilder.loads(json.loads(json.dumps(builder.dumps())))
+    assert loaded.build().run_sync({"n": 0})["n"] == 2000
