@@ -11,13 +11,13 @@ NPM := cd js && node=$$(../scripts/need.sh node) && PATH="$$node:$$PATH" npm --l
 # `make venv PYTHON=/opt/python3.13/bin/python3` picks the interpreter.
 PYTHON ?= python3
 
-.PHONY: help demo lab test check unit js browser notebooks lessons images bench venv clean
+.PHONY: help demo lab test check unit js browser notebooks lessons images bench soak venv clean
 
 help: ## This list.
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 18
 
-demo: .venv/.ready ## Run lesson 1 here, print the run, leave its notebook and its picture under build/.
-	@$(PY) scripts/demo.py
+demo: .venv/.ready ## Run lesson 1, print the run, leave its notebook and picture under build/; MODEL=local: on a real model.
+	@$(PY) scripts/demo.py $(if $(MODEL),--model $(MODEL))
 
 lab: .venv/.ready ## Open JupyterLab on the lessons.
 	@$(PY) -m jupyterlab --ServerApp.root_dir=notebooks --LabApp.default_url=/lab/tree/01_first_graph.ipynb $(if $(filter 0,$(shell id -u)),--allow-root)
@@ -52,8 +52,11 @@ lessons: .venv/.ready ## Execute the lessons again and write them back with thei
 images: .venv/.ready chromium ## Take the pictures of the README again, from a real JupyterLab.
 	$(PY) scripts/images.py
 
-bench: .venv/.ready ## Speed, as ratios to the bare work.
-	$(PY) -m bench
+bench: .venv/.ready ## Speed, as ratios to the bare work; PEERS=1: other engines too.
+	$(PY) -m bench $(if $(PEERS),--peers)
+
+soak: .venv/.ready ## Kill a writing process KILLS times (200), anywhere: what was written must be there.
+	$(PY) -m tests.kill.soak $(KILLS)
 
 venv: .venv/.ready ## Only the Python environment.
 

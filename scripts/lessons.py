@@ -6,6 +6,7 @@ The saved notebooks hold the still pictures and no widget state: a saved widget 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,8 @@ from nbclient import NotebookClient
 
 ROOT = Path(__file__).resolve().parents[1]
 LESSONS = ROOT / "notebooks"
+
+_CELL_FILE = re.compile(r"[\w./\\-]*ipykernel_\d+/\d+\.py")  # the kernel's name for a cell's text
 
 Silent = Callable[[str], str]
 """Runs code in the lesson's kernel without leaving a cell; returns what it printed."""
@@ -70,6 +73,11 @@ class Lesson:
         return "".join(output.text for output in cell.outputs if output.output_type == "stream")
 
 
+def without_places(path: Path) -> None:
+    """Take the names of this machine's files out of the saved tracebacks: they mean nothing to a reader."""
+    path.write_text(_CELL_FILE.sub("cell.py", path.read_text(encoding="utf-8")), encoding="utf-8")
+
+
 def lessons() -> list[Path]:
     """All lessons, in their order."""
     return sorted(LESSONS.glob("[0-9]*.ipynb"))
@@ -78,6 +86,7 @@ def lessons() -> list[Path]:
 def main() -> None:
     for path in lessons():
         nbformat.write(Lesson(path).run(), path)
+        without_places(path)
         print(f"{path.relative_to(ROOT)}: executed and written")
 
 
