@@ -16,7 +16,7 @@ from typing import Any
 from evonb.graph.schema import CompiledSchema, Values
 from evonb.typing import MISSING
 
-__all__ = ["Record", "after", "changes_since", "cut", "joined", "lineage", "replaced", "root", "values_of"]
+__all__ = ["Edit", "Record", "after", "changes_since", "cut", "joined", "lineage", "replaced", "root", "values_of"]
 
 
 class Record:
@@ -79,7 +79,13 @@ def after(record: Record, cleaned: Values, updates: Values, *, keep: bool) -> Re
     return Record(record, values, cleaned)
 
 
-def cut(schema: CompiledSchema, record: Record, answer: Any, who: str) -> Record:
+class Edit(Record):
+    """A record whose `cut` a person set: it stands for what led there, so a join doesn't count that once more."""
+
+    __slots__ = ()
+
+
+def cut(schema: CompiledSchema, record: Record, answer: Any, who: str, kind: type[Record] = Record) -> Record:
     """The record after a filter answered with a whole state.
 
     Raises:
@@ -94,7 +100,7 @@ def cut(schema: CompiledSchema, record: Record, answer: Any, who: str) -> Record
         if not (_same(whole, old) or (old is MISSING and whole == schema.blank(name))):
             changed[name] = whole
     changed.update({name: MISSING for name, value in before.items() if name not in given and value is not MISSING})
-    return Record(record, _with_cut(schema, before, changed), cut=changed)
+    return kind(record, _with_cut(schema, before, changed), cut=changed)
 
 
 def _with_cut(schema: CompiledSchema, before: Values, changed: Values) -> Values:
@@ -134,7 +140,11 @@ def joined(schema: CompiledSchema, branches: Sequence[Record]) -> Record:
         if step.delta:
             schema.replay(values, step.delta)
     for key in dict.fromkeys(key for step in steps if step.cut for key in step.cut):
-        values[key] = _replayed_key(schema, tips, key)
+        cuts = [step for step in steps if step.cut and key in step.cut]
+        if all(isinstance(step, Edit) for step in cuts):
+            values[key] = _edited_key(schema, steps, cuts, base, key)
+        else:
+            values[key] = _replayed_key(schema, tips, key)
     return Record(base, schema.checked(values), parents=tips)
 
 
@@ -221,6 +231,20 @@ def _replayed_key(schema: CompiledSchema, tips: Sequence[Record], key: str) -> A
         elif step.delta is not None and key in step.delta:
             start = schema.defaults().get(key, MISSING) if value is MISSING else value
             value = merge(start, step.delta[key])
+    return schema.defaults().get(key, MISSING) if value is MISSING else value
+
+
+def _edited_key(
+    schema: CompiledSchema, steps: Sequence[Record], edits: Sequence[Record], base: Record | None, key: str
+) -> Any:
+    """The value of one key that was edited in some branch: the last edit, and what no edit has seen on top of it."""
+    field = schema.fields.get(key)
+    merge = field.merge if field is not None and not field.overwrites else lambda _old, new: new
+    seen = set(_steps(edits, base))
+    value = (edits[-1].cut or {})[key]
+    for step in steps:
+        if step not in seen and step.delta is not None and key in step.delta:
+            value = merge(schema.defaults().get(key, MISSING) if value is MISSING else value, step.delta[key])
     return schema.defaults().get(key, MISSING) if value is MISSING else value
 
 

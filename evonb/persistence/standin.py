@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from pydantic import BaseModel
 
@@ -22,15 +22,18 @@ class StandIn:
         reason: Why it couldn't be made again, in one sentence.
         data: What was stored of it, decoded: its fields by name, its items, or a short text.
         form: What it was decoded from.
+        made: How many there have been in this process, so that a reader can tell cheaply whether it met any.
     """
 
     __slots__ = ("data", "form", "reason", "type_name")
+    made: ClassVar[int] = 0
 
     def __init__(self, type_name: str, reason: str, data: Any, form: Mapping[str, Any]) -> None:
         self.type_name = type_name
         self.reason = reason
         self.data = data
         self.form = form
+        StandIn.made += 1
 
     def __getattr__(self, name: str) -> Any:
         # Slots that aren't filled yet come here as well (copy, pickle): they mustn't ask for themselves.

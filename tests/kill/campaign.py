@@ -39,7 +39,7 @@ class Report:
     def __str__(self) -> str:
         phases = ", ".join(f"{phase} {self.hit[phase]}" for phase in PHASES)
         text = f"{self.hit.total()} kills ({phases}; {self.torn} left a torn log), {self.steps} steps"
-        return "\n".join([f"{text}: {len(self.faults)} faults", *self.faults])
+        return "\n".join([f"{text}: {len(self.faults)} faults", *self.faults[:20]])
 
 
 @contextmanager

@@ -38,7 +38,7 @@ def builder(calls: Path | None = None) -> GraphBuilder:
     Args:
         calls: The file that each call is noted in.
     """
-    note = _noting(calls)
+    note = noting(calls)
 
     async def plan(state: State) -> dict[str, Any]:
         n = state["n"] + 1
@@ -70,7 +70,9 @@ def builder(calls: Path | None = None) -> GraphBuilder:
     return made
 
 
-def _noting(calls: Path | None) -> Callable[[str, int], None]:
+def noting(calls: Path | None) -> Callable[[str, int], None]:
+    """Writes a line for each call."""
+
     def note(name: str, n: int) -> None:
         if calls is not None:
             file = os.open(calls, os.O_WRONLY | os.O_APPEND | os.O_CREAT)

@@ -24,6 +24,7 @@ class SessionVictim(Victim):
     def __init__(self, order: dict[str, Any]) -> None:
         super().__init__(order)
         self.builder = session_graph.builder(Path(order["calls"]))
+        self.note = session_graph.noting(Path(order["calls"]))
         self.calm: int = order["calm"]
         self.was_armed = self.is_armed
 
@@ -56,6 +57,7 @@ class SessionVictim(Victim):
         while True:
             if graph.status in ("idle", "finished"):
                 graph.set_breakpoint("plan")  # so that the first command is over at once
+                self.note("begin", 0)
                 await graph.debug(session_graph.INPUTS)
                 graph.clear_all_breakpoint()
             while graph.status != "finished":

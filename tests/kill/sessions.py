@@ -110,8 +110,8 @@ class Campaign:
     def _lost(self, done: Counter[Any]) -> list[str]:
         """What the killed process called in vain: a node's call is known by the round, which is its visit."""
         made = [line.split() for line in session_graph.called(self.calls)]
-        last = max((at for at, (node, n) in enumerate(made) if (node, n) == ("plan", "2")), default=0)
-        lost = [(node, n) for node, n in made[last:] if (node, int(n) - 1) not in done]
+        begun = max((at + 1 for at, (node, _) in enumerate(made) if node == "begin"), default=0)
+        lost = [(node, n) for node, n in made[begun:] if (node, int(n) - 1) not in done]
         self.report.lost[len(lost)] += 1
         waves = {node for node, _ in lost}
         if len(lost) > len(waves) or not (waves <= set(session_graph.BRANCHES) or len(waves) <= 1):

@@ -1,4 +1,4 @@
-"""A process that is killed at any moment loses at most what it was writing or running. (`soak.py` does it 200 times.)"""
+"""A process killed at any moment loses at most what it was writing or running. (`soak.py` does it 200 times.)"""
 
 from __future__ import annotations
 

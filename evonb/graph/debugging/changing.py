@@ -106,6 +106,7 @@ class Changing(Face):
         else:
             after = edited_output(schema, point, source, target, key, value)
         session.settle()
+        session.wake()
         now = after.find(target.number) or target
         change = Change(target.number, schema._aliases.get(key, key), value, source)
         session.append(after, "edited", ran=now, record=record_of(now, after), change=change)
@@ -149,6 +150,7 @@ class Changing(Face):
                 raise SessionError(f"{waiting.node.name!r} can't be skipped: it still misses inputs, or is the end")
             done = _finished(session.performer.by_hand(waiting.task, delta or {}, "skipped", session.now()))
             session.settle()
+            session.wake()
             session.error = None
             session.take_in(waiting, waiting.task, done)
 

@@ -46,7 +46,7 @@ class Driver:
             EffectRepeats: An effect would act again; everything else that could has run.
         """
         self._session.settle()
-        self._session.run.bus.wake()
+        self._session.wake()
         self._session.error = None
         self._session.performer.asked.clear()
         left: list[Waiting] = []
@@ -158,6 +158,7 @@ class Driver:
         """End a session that stands still."""
         self.abandon()
         self._session.settle()
+        self._session.wake()
         self._stop()
 
     async def _cancel(self) -> None:

@@ -105,7 +105,7 @@ def _name(schema: CompiledSchema, key: str) -> str:
 
 
 def _replaced(schema: CompiledSchema, record: Record, key: str, value: Any) -> Record:
-    return records.cut(schema, record, {**_shown(schema, record), _name(schema, key): value}, "The edit")
+    return records.cut(schema, record, {**_shown(schema, record), _name(schema, key): value}, "The edit", records.Edit)
 
 
 def _changed(schema: CompiledSchema, record: Record, key: str, value: Any) -> Record:

@@ -2,7 +2,8 @@
 now and then, and where the session stands at every pause.
 
 A whole state is kept when the deltas since the last one have grown as large as it, so both the file and the way back
-stay small: the whole states cost as much as the deltas, and going on after a restart reads a bounded part.
+stay small: the whole states cost as much as the deltas, and going on after a restart reads a bounded part. At a pause,
+where a restart is likely, a quarter is enough.
 """
 
 from __future__ import annotations
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["Keeper"]
 
 _FEWEST = 8  # rows between two whole states, however small these are
+_FEWEST_AT_PAUSE = 64
+_PART_AT_PAUSE = 4
 
 
 class Keeper:
@@ -87,7 +90,7 @@ class Keeper:
         notes, self._notes = self._notes, []
         for at, (moment, given) in enumerate(notes):
             documents = self._documents() if last and at == len(notes) - 1 else None
-            row = self._with_whole(moment, row_of(moment, self._given, given))
+            row = self._with_whole(moment, row_of(moment, self._given, given), pauses=documents is not None)
             self._given = given
             self._write(moment, row, documents)
 
@@ -98,13 +101,13 @@ class Keeper:
         if self._tried(write, f"node {row.node!r}, step {moment.number}") and documents is not None:
             self._clean()
 
-    def _with_whole(self, moment: Moment, row: StoredStep) -> StoredStep:
+    def _with_whole(self, moment: Moment, row: StoredStep, *, pauses: bool) -> StoredStep:
         """The row, with the whole state and all counters if it is time and everything goes on from this one state."""
         if moment.number == 0:
             return replace(row, snapshot=self._values(moment))
         self._rows += 1
         self._size += rough_size(row.delta)
-        if self._rows < _FEWEST or self._size < self._whole or not _is_narrow(moment) or self._session.run.skipped:
+        if not self._is_time(pauses=pauses) or not _is_narrow(moment) or self._session.run.skipped:
             return row
         values = self._values(moment)
         visits = {str(index): count for index, count in enumerate(self._session.run.visits) if count}
@@ -115,6 +118,11 @@ class Keeper:
         base = {"visits": visits, "turns": moment.point.turns, "waiting": waiting.number, "edge": waiting.task.edge}
         base |= {"node": waiting.node.name, "group": waiting.task.group, "visit": waiting.task.visit}
         return replace(row, snapshot=values, notes={**(row.notes or {}), "base": base})
+
+    def _is_time(self, *, pauses: bool) -> bool:
+        if pauses and self._rows >= _FEWEST_AT_PAUSE and self._size * _PART_AT_PAUSE >= self._whole:
+            return True
+        return self._rows >= _FEWEST and self._size >= self._whole
 
     def _values(self, moment: Moment) -> dict[str, Any]:
         values = plain(records.values_of(self._session.plan.schema, moment.record))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -12,6 +13,7 @@ from evonb.graph.debugging.line import RAN, Line, Moment, visits_at
 from evonb.graph.debugging.points import Point, SessionError, Waiting, advanced
 from evonb.graph.debugging.rows import change_from, error_from, hops_from, logs, record_from
 from evonb.graph.decide import Task, decide
+from evonb.graph.message_log import MessageLog
 from evonb.graph.ports import RunStore, StoredStep
 from evonb.graph.record import Record
 from evonb.typing import MISSING
@@ -74,6 +76,8 @@ class Reader:
                 line.put(moment)
         if line is None:
             line = Line(self._from_inputs())
+            if session.keeper is not None:
+                session.keeper.note(line.present)  # it was never written, and what follows goes on from it
         present = known.get(self._tip_now(), line.present)
         line.present = present
         self._stand(line, visits_at(present, len(session.plan.nodes)))
@@ -120,6 +124,17 @@ class Reader:
             line.put(moment)
             line.present = moment
         self._stand(line, self._visits)
+
+    def tail_with_stand_ins(self) -> bool:
+        """As `tail`.
+
+        Returns:
+            Whether values came up that can't be made again.
+        """
+        module = sys.modules.get("evonb.persistence.standin")  # without it there is none
+        before = 0 if module is None else module.StandIn.made
+        self.tail()
+        return module is not None and module.StandIn.made > before
 
     def _base(self, row: StoredStep) -> Moment:
         """The moment of a row that holds the whole state."""
@@ -257,6 +272,19 @@ class Reader:
             where=f"graph {self._session.plan.name!r}",
             fix="begin a new one with debug(inputs)",
         )
+
+
+def stand_ins_of(session: Session) -> dict[str, Any]:
+    """By path, the stand-ins in the states that waiting tasks start from."""
+    module = sys.modules.get("evonb.persistence.standin")
+    if module is None:
+        return {}
+    found: dict[str, Any] = {}
+    for waiting in session.line.present.point.waiting:
+        values = records.values_of(session.plan.schema, record_of(waiting, session.line.present.point))
+        for key, value in values.items():
+            found.update(module.stand_ins(list(value) if value.__class__ is MessageLog else value, key))
+    return found
 
 
 def record_of(waiting: Waiting, point: Point) -> Record:

@@ -52,6 +52,7 @@ class Session:
         pausing, stopping: Whether somebody asked for it.
         error: What the failed task raised, while the session stands at it.
         keeper: Writes moments to the store; None for a session in memory.
+        opened_with: The inputs of a stored run that nobody has been told of yet.
     """
 
     def __init__(self, plan: Plan, hub: Hub, limit: int | None) -> None:
@@ -86,6 +87,7 @@ class Session:
         self.load: Callable[[], None] | None = None
         self.load_whole: Callable[[], None] | None = None
         self.stored_position: Mapping[str, Any] | None = None
+        self.opened_with: Mapping[str, Any] | None = None
         self.keeper = None
 
     # --- what it stands at ---------------------------------------------------------------------------
@@ -237,6 +239,13 @@ class Session:
         self.began = time.perf_counter()
         run.bus.gate = self.inside.gate
 
+    def wake(self) -> None:
+        """Open the stream, on this loop; that of a reopened run begins with its start."""
+        self.run.bus.wake()
+        if self.opened_with is not None:
+            inputs, self.opened_with = self.opened_with, None
+            telling.run_started(self.run.bus, self.plan.name, inputs)
+
     def set_line(self, line: Line) -> None:
         """Have this history."""
         self._line = line
@@ -355,7 +364,7 @@ class Session:
         ]
         self.error = None
         self.holding.forget(each.number for each in moment.point.waiting)
-        run.bus.wake()
+        self.wake()
         if self.keeper is not None:
             self.keeper.moved()
 

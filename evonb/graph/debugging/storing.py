@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,8 +13,9 @@ from evonb.graph.debugging.face import Face
 from evonb.graph.debugging.keeping import Keeper
 from evonb.graph.debugging.likeness import differences, shape_of
 from evonb.graph.debugging.points import SessionError
-from evonb.graph.debugging.restoring import Reader
+from evonb.graph.debugging.restoring import Reader, stand_ins_of
 from evonb.graph.events import RunId
+from evonb.graph.failure import GraphWarning
 from evonb.graph.ports import RunStore, RunSummary
 from evonb.graph.run import Run
 
@@ -49,7 +51,8 @@ class Storing(Face):
     def open_run(self, run_id: str) -> None:
         """Go on with a stored run where it stands: breakpoints, pins, branches and half-arrived joins included.
 
-        Runs nothing, and reads only where it stands; values are read when somebody asks.
+        Runs nothing, and reads only where it stands; values are read when somebody asks, or before it goes on. A
+        warning says then what couldn't be made again, such as objects whose class is gone.
 
         Args:
             run_id: As `runs` tells it.
@@ -70,6 +73,7 @@ class Storing(Face):
                 )
             session.clear()
             self._open(session, run_id)
+            session.opened_with = header.inputs
 
     def _open(self, session: Session, run_id: str) -> None:
         bus = Bus(session.hub, live=True)
@@ -80,7 +84,7 @@ class Storing(Face):
         session.began -= float(reader.position.get("clock", 0.0))
         self._breakpoints_from(session, run_id, reader)
         session.load, session.load_whole = self._loaders(session, reader, run_id)
-        session.stored_position = None if reader.crashed else reader.position
+        session.stored_position = None if reader.crashed or not reader.position else reader.position
         session.keeper = Keeper(self.store, session, run_id)
         session.keeper.go_on(reader.last_number)
 
@@ -94,10 +98,26 @@ class Storing(Face):
     def _loaders(self, session: Session, reader: Reader, run_id: str) -> tuple[Any, Any]:
         def tail() -> None:
             session.stored_position = None
-            reader.tail()
+            made = reader.tail_with_stand_ins()
             self._name_branches(session, run_id)
+            if made:
+                self._say_what_is_missing(session, run_id)
 
         return tail, reader.whole
+
+    def _say_what_is_missing(self, session: Session, run_id: str) -> None:
+        found = stand_ins_of(session)
+        if not found:
+            return
+        named = [f"{path} ({each.type_name}: {each.reason})" for path, each in found.items()]
+        more = f" and {len(named) - 5} more" if len(named) > 5 else ""
+        warnings.warn(
+            f"What waits in the run {run_id!r} of graph {self.name!r} holds stand-ins for values that can't be made "
+            f"again: {'; '.join(named[:5])}{more}. Define or import their classes, then open it again; "
+            f"or set them with edit(key, value)",
+            GraphWarning,
+            stacklevel=2,
+        )
 
     def _name_branches(self, session: Session, run_id: str) -> None:
         names: Mapping[str, str] = self.store.document(run_id, "names") or {}

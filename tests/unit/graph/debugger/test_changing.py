@@ -234,3 +234,23 @@ async def test_a_graph_of_another_shape_is_not_taken_over_and_says_what_differs(
     } <= set(found)
     graph.clear_all_breakpoint()
     assert (await graph.resume())["log"] == ["a", "b", "c", "d"]
+
+
+async def test_a_key_edited_in_one_branch_counts_the_shared_past_once_at_the_join(graphs: Any) -> None:
+    graph = graphs.diamond()
+    graph.add_breakpoint("a", when="after")
+    await graph.debug({"n": 0})
+    graph.edit("log", ["A"], graph.find("b"))
+    graph.clear_all_breakpoint()
+    assert (await graph.resume())["log"] == ["A", "b", "c", "d", "e"]
+
+
+async def test_of_two_edits_before_a_join_the_later_branch_wins_and_each_branch_keeps_its_own(graphs: Any) -> None:
+    graph = graphs.diamond()
+    graph.add_breakpoint("a", when="after")
+    await graph.debug({"n": 0})
+    graph.edit("log", ["A"], graph.find("b"))
+    graph.edit("log", ["B"], graph.find("c"))
+    graph.set_breakpoint("d")
+    graph.clear_all_breakpoint()
+    assert (await graph.resume())["log"] == ["B", "b", "c", "d", "e"]

@@ -282,3 +282,78 @@ async def test_a_store_of_ones_own_can_be_used(graphs: Any) -> None:
     graph.use_store(store)
     await graph.debug({"n": 0})
     assert [run.run_id for run in store.runs()] == [graph.run_id]
+
+
+async def test_a_run_that_was_killed_before_its_first_step_can_be_opened_again_and_again(
+    graphs: Any, path: str
+) -> None:
+    builder = graphs.builder()
+    graph = graphs.debugging(builder, path)
+    graph.set_breakpoint("a")
+    await graph.debug({"n": 0})
+    graph.store.drop_steps(graph.run_id, [0], {"position": None})  # killed between the two transactions
+    for name in "abc":
+        graph = reopened(graphs, graph, path, builder)
+        assert [each.node_name for each in graph.waiting()] == [name]
+        await graph.step_over()
+    assert (await reopened(graphs, graph, path, builder).resume())["log"] == ["a", "b", "c", "d"]
+
+
+async def test_what_can_not_be_made_again_is_said_before_it_goes_on(graphs: Any, path: str) -> None:
+    import dataclasses
+    import sys
+    import types
+
+    shop = types.ModuleType("shop_of_this_test")
+    order = dataclasses.make_dataclass("Order", [("item", str)], namespace={"__module__": shop.__name__})
+    shop.Order = order  # type: ignore[attr-defined]
+    sys.modules[shop.__name__] = shop
+    builder = graphs.builder(schema=dict, a=lambda state: {"order": [order("tea")]}, b=lambda state: {})
+    graph = graphs.debugging(builder, path)
+    graph.set_breakpoint("b")
+    await graph.debug({"n": 0})
+    del sys.modules[shop.__name__]
+    again = reopened(graphs, graph, path, builder)
+    with pytest.warns(GraphWarning, match=r"order\[0\] \(shop_of_this_test:Order: .*edit\(key, value\)"):
+        await again.step_over()
+    assert again.state()["order"][0].item == "tea"
+
+
+async def test_the_stream_of_a_reopened_run_begins_with_its_start(graphs: Any, path: str) -> None:
+    builder = graphs.builder()
+    for act in (lambda again: again.edit("n", 7), lambda again: again.skip(again.find("b")), None):
+        graph = graphs.debugging(builder, path)
+        graph.set_breakpoint("b")
+        await graph.debug({"n": 5})
+        again = reopened(graphs, graph, path, builder)
+        events: list[Any] = []
+        again.attach(events.append)
+        again.waiting()
+        assert events == []
+        if act is not None:
+            act(again)
+        await again.step_over()
+        assert [type(each).__name__ for each in events].count("RunStarted") == 1
+        assert type(events[0]).__name__ == "RunStarted"
+        assert events[0].inputs == {"n": 5}
+        assert len(events) > 2
+        again.store.close()
+
+
+async def test_a_pause_late_in_a_long_session_keeps_the_way_back_short(graphs: Any, path: str) -> None:
+    def long(state: Any) -> dict[str, Any]:
+        return {"log": ["x" * 2000], "n": state["n"] + 1}
+
+    builder = graphs.builder(("ab",), a=long, b=long)
+    builder.add_condition_edge("b", lambda state: "a" if state["n"] < 4000 else "end", ["a", "end"])
+    graph = graphs.debugging(builder, path)
+    for n in (300, 400):
+        graph.clear_all_breakpoint()
+        graph.add_breakpoint("a", condition=f"n >= {n}")
+        await (graph.resume() if graph.status == "paused" else graph.debug({"n": 0}))
+    store = Counting(graph.store)
+    again = graphs.debugging(builder)
+    again.use_store(store)
+    again.open_run(graph.run_id)
+    assert await again.step_over() is None
+    assert len(store.read) <= 3
