@@ -14,6 +14,7 @@ from typing import Any
 
 from evonb.graph import GraphEngine, RunHandle
 from evonb.graph.failure import describe
+from evonb.graph.places import users_frame
 from evonb.graph.run import Run
 from evonb.magics.cards import Card
 from evonb.widgets.display import has_kernel
@@ -57,15 +58,17 @@ def card_of_interrupt(error: BaseException) -> Card | None:
     if isinstance(owner, RunHandle):
         return _card_of_waiting(owner)
     graph = owner.name
-    node = next((name for frame in reversed(frames) if (name := _node_of(frame))), "")
-    info = describe(error)
+    at = next((number for number in reversed(range(len(frames))) if _node_of(frames[number])), None)
+    node = "" if at is None else _node_of(frames[at])
+    inside = users_frame(error.__traceback__)
+    info = describe(error) if at is not None and inside is not None and inside[0] in frames[at:] else None
     where = f"graph {graph!r} > node {node!r}" if node else f"graph {graph!r}"
     return Card(
         "Interrupted",
         "The run was stopped, because its cell was interrupted",
-        ", ".join(part for part in (info.where if node else "", where) if part),
+        ", ".join(part for part in ("" if info is None else info.where, where) if part),
         "run the cell again; %evo debug runs step by step, and keeps what was done",
-        info.source if node else (),
+        () if info is None else info.source,
     )
 
 

@@ -58,11 +58,13 @@ _shelf = _Shelf()
 
 def show(graph: Source) -> None:
     """Show the graph below the running cell: live in a notebook, as text in a terminal. A debugger shows its panel."""
+    feed = feed_of(graph)
+    if (name := _variable_of(graph)) is not None:
+        feed.called(name, "debug" if isinstance(graph, GraphEngineDebugger) else "run")
     if not has_kernel():
-        print(still_text(feed_of(graph).snapshot()))
+        print(still_text(feed.snapshot()))
         return
     display = require("IPython.display", "to show a graph in a notebook")
-    feed = feed_of(graph)
     view = DebuggerView(graph) if isinstance(graph, GraphEngineDebugger) else GraphView(graph)
     display.publish_display_data(_view_bundle(view))
     display.publish_display_data({"text/html": HIDING_RULES, "text/plain": ""})
@@ -124,6 +126,17 @@ def _view_bundle(view: GraphView) -> dict[str, Any]:
     # No text of its own: readers without widgets would show it above the still picture, which has a text.
     reference = {"version_major": 2, "version_minor": 0, "model_id": view.model_id}
     return {"application/vnd.jupyter.widget-view+json": reference, "text/plain": ""}
+
+
+def _variable_of(graph: Source) -> str | None:
+    """The user's variable that holds a graph, "" if there is none; None outside of IPython."""
+    ipython = loaded("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    if shell is None:
+        return None
+    names = [name for name, value in list(shell.user_ns.items()) if value is graph and not name.startswith("_")]
+    own = getattr(graph, "name", "")
+    return own if own in names else next(iter(names), "")
 
 
 def has_kernel() -> bool:

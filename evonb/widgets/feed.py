@@ -16,14 +16,16 @@ from evonb.errors import GraphError
 from evonb.export.geometry import Layout
 from evonb.export.layout import layout
 from evonb.graph import events as ev
+from evonb.graph.debugger import GraphEngineDebugger
 from evonb.graph.topology import NodeInfo, Topology
 from evonb.logger import get_logger
 from evonb.protocol.encode import EventEncoder, to_wire_graph
 from evonb.protocol.messages import KernelMessage, NodeDetails, RunState, Snapshot
-from evonb.protocol.reduce import apply_batch, empty_snapshot
+from evonb.protocol.reduce import apply_batch, empty_snapshot, reopened
 from evonb.widgets.batch import Batch
 from evonb.widgets.memory import NodeMemory
 from evonb.widgets.pace import Pace
+from evonb.widgets.run_message import RunMessage
 
 __all__ = ["Feed", "Source", "feed_of", "flush_all", "known_snapshot", "move_feed"]
 
@@ -71,6 +73,7 @@ class Feed:
         self._run_id: ev.RunId | None = None
         self._ended_run: ev.RunId | None = None
         self._is_still = False
+        self._message, self._said_at = RunMessage(), float("-inf")
         self._pace = Pace(self.flush, PERIOD_S, clock)
         topology = source.topology()
         self._set_graph(source, topology, layout(topology), seq=0)
@@ -110,16 +113,26 @@ class Feed:
                 )
             return self._memory.details(info)
 
+    def called(self, name: str, verb: str = "run") -> None:
+        """The graph stands in this variable, "" for none; what a picture says before its first run."""
+        with self._lock:
+            self._message.called(name, verb)
+        self.flush(at_once=True)
+
     def replace(self, source: Source) -> None:
-        """Show another graph from now on: every view gets the new picture, nodes of the same name stay in place."""
+        """Show another graph from now on: every view gets the new picture, nodes of the same name stay in place.
+
+        A run of the former one goes on unseen, and the picture says so until it ends.
+        """
         # Engine calls stay outside our lock: the engine may hold a lock of its own while it tells us something.
         self._detach()
         topology = source.topology()
         placed = layout(topology, keep=self._layout)
         with self._lock:
             self._fold()
+            self._leave_run()
             self._set_graph(source, topology, placed, self._snapshot["seq"])
-            self._stand_at(self._snapshot)
+            self._stand_at({**self._snapshot, "run": self._message.written(self._snapshot["run"])})
             self._boundary = True
         self._detach = source.attach(self._hear, live=True)
         self.flush(at_once=True)
@@ -138,13 +151,14 @@ class Feed:
         with self._sending:
             with self._lock:
                 self._fold()
+                self._say_run_message(at_once)
                 messages, self._outbox = self._outbox, []
                 if self._lagging and (at_once or self._clock() - self._boundary_at >= BOUNDARY_PERIOD_S):
                     messages = [{"type": "snapshot", "snapshot": self._snapshot}]
                     self._lagging, self._boundary_at = False, self._clock()
                 boundary = self._take_boundary(at_once)
                 snapshot = self._snapshot
-                self._pace.flushed(again=self._boundary or self._lagging)
+                self._pace.flushed(again=self._boundary or self._lagging or self._message.unsaid)
             for message in messages:
                 _tell(self._receivers, message)
             if boundary:
@@ -159,10 +173,13 @@ class Feed:
         self._source, self._topology, self._layout = source, topology, placed
         self._snapshot: Snapshot = empty_snapshot(to_wire_graph(topology), placed.to_wire(), seq)
         self._nodes: dict[str, NodeInfo] = {node.id: node for node in topology.nodes}
-        self._encoder = EventEncoder(topology)
+        self._encoder = self._new_encoder()
         self._run_id = self._ended_run = None
         self._is_still = False
         self._memory.clear()
+
+    def _new_encoder(self) -> EventEncoder:
+        return EventEncoder(self._topology, resumable=isinstance(self._source, GraphEngineDebugger))
 
     def _stand_at(self, snapshot: Snapshot) -> None:
         """Every view gets this instead of what it would have been told."""
@@ -173,6 +190,9 @@ class Feed:
         """The engine's listener; any thread."""
         with self._lock:
             if not self._is_shown(event):
+                self._message.note(event)
+                if self._message.unsaid:
+                    self._pace.ask()
                 return
             self._heard_at = self._clock()
             if self._is_still and isinstance(event, ev.NodeStarted):
@@ -186,7 +206,10 @@ class Feed:
             if ended:
                 self._run_id, self._ended_run = None, event.run_id
             self._is_still = ended or wire["type"] == "run_paused"
-            self._boundary = self._boundary or self._is_still or wire["type"] == "run_started"
+            bounds = self._is_still or wire["type"] == "run_started"
+            self._boundary = self._boundary or bounds
+            if bounds:
+                self._message.turned()
         self._pace.ask(urgent=self._is_still)
 
     def _go_on(self) -> None:
@@ -196,7 +219,7 @@ class Feed:
             **self._snapshot["run"],
             "status": "running", "reason": "", "message": "", "failed_node": None, "error": None, "result": None,
         }  # fmt: skip
-        self._stand_at({**self._snapshot, "run": run})
+        self._stand_at({**reopened(self._snapshot), "run": run})
 
     def _is_shown(self, event: ev.Event) -> bool:
         """Of several runs at once the picture shows one: the first, until it ends or falls quiet."""
@@ -209,10 +232,23 @@ class Feed:
             return False
         if self._run_id is not None and self._clock() - self._heard_at < QUIET_S:
             return False
+        self._leave_run()
         self._run_id = event.run_id
-        self._encoder = EventEncoder(self._topology)
+        self._encoder = self._new_encoder()
         self._memory.clear()
         return True
+
+    def _leave_run(self) -> None:
+        """The picture is given to something else. A session that stands still is over by that; a run goes on."""
+        if self._run_id is not None and not self._is_still:
+            self._message.leave(self._run_id)
+
+    def _say_run_message(self, at_once: bool) -> None:
+        if not self._message.unsaid or not (at_once or self._clock() - self._said_at >= BOUNDARY_PERIOD_S):
+            return
+        self._message.unsaid, self._said_at = False, self._clock()
+        if (run := self._message.written(self._snapshot["run"])) is not self._snapshot["run"]:
+            self._stand_at({**self._snapshot, "run": run})
 
     def _fold(self) -> None:
         """Move what was heard into the snapshot and the outbox."""

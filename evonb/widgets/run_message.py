@@ -20,9 +20,9 @@ class RunMessage:
         self._hint = ""
         self._unseen: set[ev.RunId] = set()
 
-    def called(self, name: str) -> None:
-        """The graph stands in this variable, "" for none."""
-        self._hint = f"Run it with await {name}.run({{…}})" if name else "Not run yet"
+    def called(self, name: str, verb: str) -> None:
+        """The graph stands in this variable, "" for none; "run" or "debug" begins it."""
+        self._hint = f"{verb.capitalize()} it with await {name}.{verb}({{…}})" if name else "Not run yet"
         self.unsaid = True
 
     def leave(self, run_id: ev.RunId) -> None:

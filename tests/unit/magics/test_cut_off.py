@@ -50,6 +50,16 @@ def test_an_interrupted_run_is_one_card_with_its_node(notebook: Notebook) -> Non
     assert "await asyncio.Event().wait()" in notebook.printed
 
 
+def test_a_node_that_has_no_frame_in_the_traceback_is_named_without_a_line(notebook: Notebook) -> None:
+    notebook.ok("import asyncio, threading\ngo = threading.Event()\ntask = None")
+    blocking = '@node(run_in="thread")\ndef waits(state):\n    loop.call_soon_threadsafe(task.cancel)\n    go.wait()\n'
+    notebook.ok(GRAPH[: GRAPH.index("@node")] + blocking + "\nSTART >> waits >> END\n")
+    notebook.fails("loop = asyncio.get_running_loop()\ntask = asyncio.current_task()\nawait g.run({'n': 1})")
+    text = notebook.printed
+    notebook.ok("go.set()")
+    assert "where: graph 'g' > node 'waits'\n" in text
+
+
 def test_an_interrupt_of_other_code_is_ipythons(notebook: Notebook) -> None:
     notebook.fails("raise KeyboardInterrupt")
     assert notebook.cards() == []

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from evonb.errors import GraphError
+from evonb.export.words import headline
 from evonb.graph import events as ev
 from evonb.protocol.messages import KernelMessage, Snapshot
 from evonb.protocol.reduce import apply_batch
@@ -139,6 +140,84 @@ def test_a_quiet_run_gives_the_picture_to_a_newer_one() -> None:
     clock.now += 5
     engine.begin("r2")
     assert feed.snapshot()["run"]["run_id"] == "r2"
+
+
+def test_runs_that_are_not_shown_are_counted_until_they_end() -> None:
+    engine, clock = FakeEngine(), FakeClock()
+    feed = Feed(engine, clock=clock)
+    viewer = Viewer(feed)
+    engine.begin("r1")
+    for other in ("r2", "r3"):
+        engine.emit(ev.RunStarted, other, graph_name="support", inputs={}, started_at=1.0)
+    feed.flush(at_once=True)
+    assert viewer.snapshot["run"]["message"] == "+2 more runs"
+    engine.emit(ev.RunFinished, "r2", reason="completed", state={})
+    engine.finish()
+    feed.flush(at_once=True)
+    assert viewer.snapshot["run"]["message"] == "+1 more run"
+    engine.emit(ev.RunFailed, "r3", error=ev.ErrorInfo("E", "e", "", "", (), ""))
+    feed.flush(at_once=True)
+    assert viewer.snapshot["run"]["message"] == ""
+    assert viewer.snapshot == feed.snapshot()
+
+
+def test_a_run_that_the_picture_turned_away_from_is_counted() -> None:
+    engine, clock = FakeEngine(), FakeClock()
+    feed = Feed(engine, clock=clock)
+    engine.begin("r1")
+    clock.now += 5
+    engine.begin("r2")
+    feed.flush(at_once=True)
+    assert feed.snapshot()["run"]["message"] == "+1 more run"
+
+
+def test_a_run_of_a_replaced_graph_is_said_until_it_ends() -> None:
+    engine = FakeEngine()
+    feed = Feed(engine)
+    viewer = Viewer(feed)
+    engine.begin("r1")
+    feed.replace(engine)  # the new engine has the listeners of the old one, so the run's end is heard
+    assert viewer.snapshot["run"]["status"] == "idle"
+    assert viewer.snapshot["run"]["message"] == "an earlier run goes on"
+    engine.finish()
+    feed.flush(at_once=True)
+    assert viewer.snapshot["run"]["message"] == ""
+    assert viewer.snapshot == feed.snapshot()
+
+
+def test_a_session_that_stands_still_is_no_further_run() -> None:
+    engine = FakeEngine()
+    feed = Feed(engine)
+    engine.begin("r1")
+    engine.emit(ev.RunPaused, reason="paused", waiting=())
+    feed.replace(engine)
+    assert feed.snapshot()["run"]["message"] == ""
+
+
+def test_a_run_that_was_cut_off_keeps_its_own_message() -> None:
+    engine = FakeEngine()
+    feed = Feed(engine)
+    engine.begin("r1")
+    engine.emit(ev.RunStarted, "r2", graph_name="support", inputs={}, started_at=1.0)
+    engine.emit(ev.RunFinished, reason="starved", state=None, message="b waits for a")
+    feed.flush(at_once=True)
+    assert feed.snapshot()["run"]["message"] == "b waits for a"
+
+
+def test_the_variable_of_a_graph_is_named_while_it_has_not_run() -> None:
+    engine = FakeEngine()
+    feed = Feed(engine)
+    viewer = Viewer(feed)
+    feed.called("o2")
+    assert viewer.snapshot["run"]["message"] == "Run it with await o2.run({…})"
+    assert "await o2.run" in headline(viewer.snapshot)
+    one_run(engine)
+    feed.flush(at_once=True)
+    assert viewer.snapshot["run"]["message"] == ""
+    feed.replace(engine)
+    assert "await o2.run" in headline(feed.snapshot())
+    feed.called("")
+    assert headline(feed.snapshot()) == "Not run yet"
 
 
 def test_details_tell_what_a_node_was_handed_wrote_and_streamed() -> None:
