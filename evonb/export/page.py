@@ -84,7 +84,7 @@ def write_page(snapshot: Snapshot, path: Path) -> Path:
 
 def _style_sheet() -> str:
     """The shared rules; those for the dark scheme apply by the reader's preference."""
-    sheet = text("tokens.css") + text("picture.css") + text("page.css")
+    sheet = text("tokens.css") + text("picture.css") + text("still.css") + text("page.css")
     sheet = re.sub(r"/\*.*?\*/\n*", "", sheet, flags=re.DOTALL)
     dark = r'\.evo\[data-evo-scheme="dark"\]([^{]*)\{([^}]*)\}'
     return re.sub(dark, r"@media (prefers-color-scheme: dark) { .evo\1{\2} }", sheet)

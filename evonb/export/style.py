@@ -111,7 +111,7 @@ def _matches(selector: tuple[_Compound, ...], path: tuple[tuple[str, frozenset[s
 
 @cache
 def _rules() -> tuple[_Rule, ...]:
-    sheet = text("tokens.css") + text("picture.css").partition("/* Live only */")[0]
+    sheet = text("tokens.css") + text("picture.css").partition("/* Live only */")[0] + text("still.css")
     sheet = re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL)
     sheet = re.sub(r"@[^{]+\{(?:[^{}]*\{[^{}]*\})*[^{}]*\}", "", sheet)
     rules: list[_Rule] = []

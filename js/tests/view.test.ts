@@ -1,6 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { FakeModel } from "../dev/fake_model.ts";
 import type { Model } from "../src/bridge/channel.ts";
+import { Session } from "../src/bridge/session.ts";
+import { lastNode } from "../src/core/follow.ts";
+import { textRows } from "../src/panels/values.ts";
 import type { EventsMessage, Snapshot, WireEvent } from "../src/protocol/generated.ts";
 import widget from "../src/widgets/graph.ts";
 import { loadStream } from "./streams.ts";
@@ -336,5 +339,119 @@ describe("several views and their end", () => {
     send(model, failed);
     vi.advanceTimersByTime(500);
     expect(el.querySelector('[aria-live="assertive"]')?.textContent).toContain("run_tests failed: KeyError.");
+  });
+});
+
+describe("the end of a run", () => {
+  it("leaves nothing running: what was cut off, queued or never reached says so", () => {
+    const { el, model } = open(IDLE);
+    send(
+      model,
+      STARTED,
+      { type: "route_decided", at_s: 1, node: "router", chosen: ["plan"], passed_over: ["router>draft"] },
+      { type: "edge_taken", at_s: 1, edge: "router>plan", keys: [], count: 1 },
+      start("plan"),
+      { type: "node_queued", at_s: 1, node: "merge" },
+      { type: "run_finished", at_s: 1.5, reason: "stopped", message: "stopped by you", result: null },
+    );
+    for (const id of ["plan", "merge", "draft", "critic"]) expect(node(el, id).classList).toContain("skipped");
+    expect(node(el, "plan").getAttribute("aria-label")).toBe("plan, stopped after 0.5 s");
+    expect(node(el, "merge").getAttribute("aria-label")).toBe("merge, stopped before it ran");
+    expect(node(el, "draft").getAttribute("aria-label")).toBe("draft, not chosen");
+    expect(node(el, "critic").getAttribute("aria-label")).toBe("critic, not reached");
+    expect(edge(el, "draft>critic").classList).toContain("off");
+    expect(edge(el, "router>plan").classList).not.toContain("off");
+    expect(el.querySelector(".node .turn, .progress, .caret")).toBeNull();
+  });
+
+  it("keeps what waits while a session can go on from its failure", () => {
+    const { el, model } = open(IDLE);
+    const { error } = loadStream("support_failed").end.run;
+    send(
+      model,
+      STARTED,
+      { type: "node_queued", at_s: 1, node: "merge" },
+      { type: "run_failed", at_s: 1.5, node: "plan", error: error as NonNullable<typeof error>, resumable: true },
+    );
+    expect(node(el, "merge").classList).toContain("queued");
+    expect(node(el, "critic").classList).toContain("idle");
+  });
+});
+
+describe("what was found by check()", () => {
+  const fault = {
+    code: "dead",
+    level: "warning",
+    nodes: ["tools"],
+    what: "tools never ends",
+    where: "",
+    fix: "an edge",
+  };
+  const checked = { ...IDLE, graph: { ...IDLE.graph, findings: [fault] } } as Snapshot;
+
+  it("is marked on its node, said with it, and told in its details", () => {
+    const { el } = open(checked);
+    expect(el.querySelectorAll("svg.graph .finding")).toHaveLength(1);
+    expect(node(el, "tools").querySelector(".finding.waiting")).not.toBeNull();
+    expect(node(el, "tools").getAttribute("aria-label")).toBe("tools, not run yet; warning: tools never ends");
+    node(el, "tools").dispatchEvent(new MouseEvent("click", { bubbles: true }));
+    vi.advanceTimersByTime(40);
+    expect(el.querySelector(".card.details")?.textContent).toContain("warning: tools never endsfix: an edge");
+  });
+});
+
+describe("awkward values", () => {
+  it("are never nothing: empty text has quotes, a name of spaces can be seen, many visits stay short", async () => {
+    const nodes = IDLE.graph.nodes.map((one) => (one.id === "plan" ? { ...one, name: " " } : one));
+    const { el, model } = open({ ...IDLE, graph: { ...IDLE.graph, nodes } });
+    expect(node(el, "plan").querySelector(".name")?.textContent).toBe("␣");
+    send(model, STARTED, start("plan", 5000));
+    expect(node(el, "plan").querySelector(".times")?.textContent).toBe("×5k");
+    const row = textRows({ draft: "" });
+    expect(row.querySelector("dd")?.textContent).toBe("''");
+  });
+
+  it("fold a message so long that it would push away where and how to mend it", () => {
+    const { end: failed } = loadStream("support_failed");
+    const error = { ...(failed.run.error as NonNullable<typeof failed.run.error>), what: "x".repeat(900) };
+    const { el } = open({ ...failed, run: { ...failed.run, error } });
+    const what = el.querySelector(".err dd") as HTMLElement;
+    expect(what.querySelector("summary")?.textContent).toHaveLength(260);
+    expect(what.querySelector("summary")?.textContent).toMatch(/…$/);
+    expect(what.querySelector("pre")?.textContent).toBe(error.what);
+  });
+});
+
+describe("a kernel that dies", () => {
+  it("makes a saved view at once, though no comm was closed", () => {
+    const model = new FakeModel(IDLE);
+    let tell: ((kernel: unknown, status: unknown) => void) | null = null;
+    const statusChanged = {
+      connect: (watcher: typeof tell) => {
+        tell = watcher;
+      },
+      disconnect: () => {
+        tell = null;
+      },
+    };
+    const hosted = Object.assign(model, { widget_manager: { kernel: { status: "idle", statusChanged } } });
+    const life = new AbortController();
+    lives.push(life);
+    const session = new Session(hosted, life.signal);
+    tell = tell as unknown as (kernel: unknown, status: unknown) => void;
+    tell?.(null, "busy");
+    expect(session.liveness).not.toBe("saved");
+    tell?.(null, "autorestarting");
+    expect(session.liveness).toBe("saved");
+    life.abort();
+    expect(tell).toBeNull();
+  });
+});
+
+describe("where a finished run ended", () => {
+  it("is its end if that was reached, else what started last", () => {
+    expect(lastNode(loadStream("support_done").end)).toBe("end");
+    expect(lastNode(loadStream("starved").end)).toBe("b");
+    expect(lastNode(IDLE)).toBeNull();
   });
 });

@@ -199,3 +199,19 @@ def test_nothing_in_the_snapshot_is_changed() -> None:
     snapshot, again = export_sample.running(), export_sample.running()
     still_svg(snapshot)
     assert snapshot == again
+
+
+def test_what_check_found_is_marked_on_its_node_and_said_in_its_tooltip() -> None:
+    snapshot = export_sample.idle()
+    snapshot["graph"]["findings"] = [
+        {"code": "x", "level": "error", "nodes": ["merge"], "what": "never fires", "where": "", "fix": ""}
+    ]
+    marks = [g for g in _svg(snapshot).iter(f"{SVG}g") if (g.get("class") or "").startswith("finding")]
+    assert [mark.get("class") for mark in marks] == ["finding failed"]
+    assert "merge, not run yet; error: never fires" in still_svg(snapshot)
+
+
+def test_very_many_visits_stay_short() -> None:
+    snapshot = _one_node("work")
+    snapshot["nodes"]["work"].update(status="done", visits=5000, last_s=0.2)
+    assert "×5k" in _texts(_svg(snapshot))

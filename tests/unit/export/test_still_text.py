@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Literal
+
 import export_sample
 
 from evonb.export.layout import layout
 from evonb.export.still import still_text
 from evonb.graph.topology import NodeInfo, Topology
 from evonb.protocol.encode import to_wire_graph
+from evonb.protocol.messages import Snapshot, WireFinding
 from evonb.protocol.reduce import empty_snapshot
 
 
@@ -67,3 +70,46 @@ def test_a_large_graph_is_counted() -> None:
     snapshot["nodes"]["n7"].update(status="done", last_s=0.5, visits=1)
     lines = still_text(snapshot).splitlines()
     assert lines[1:] == ["  n7  done, 0.5 s", "  and 499 more nodes: 499 not yet"]
+
+
+def test_of_a_large_graph_what_broke_is_named_before_what_is_done() -> None:
+    snapshot = _large(300)
+    for i in range(200):
+        snapshot["nodes"][f"n{i}"].update(status="done", last_s=0.5, visits=1)
+    snapshot["nodes"]["n250"].update(status="failed", last_s=0.1, visits=1, note="no")
+    lines = still_text(snapshot).splitlines()
+    assert "  n250  failed, 0.1 s" in lines
+    assert lines[-1] == "  and 180 more nodes: 99 not yet, 81 done"
+
+
+def test_of_a_large_graph_that_has_not_run_the_first_nodes_are_named() -> None:
+    lines = still_text(_large(300)).splitlines()
+    assert lines[1] == "  n0"
+    assert lines[-1] == "  and 280 more nodes: 280 not yet"
+
+
+def test_what_did_not_complete_says_why() -> None:
+    lines = still_text(export_sample.failed()).splitlines()
+    assert any(line.split() == ["human_review", "not", "reached"] for line in lines)
+
+
+def test_what_check_found_stands_below_the_nodes() -> None:
+    snapshot = export_sample.idle()
+    snapshot["graph"]["findings"] = [_finding("merge", "warning", "merge may wait for ever", "drop an edge")]
+    lines = still_text(snapshot).splitlines()
+    assert lines[-3:] == ["Check", "  warning: merge may wait for ever", "    fix: drop an edge"]
+
+
+def test_a_name_of_spaces_can_be_seen() -> None:
+    topology = Topology("g", (NodeInfo(" ", " "),), ())
+    written = still_text(empty_snapshot(to_wire_graph(topology), layout(topology).to_wire()))
+    assert written.splitlines()[1] == "  ␣"
+
+
+def _large(count: int) -> Snapshot:
+    topology = Topology("large", tuple(NodeInfo(f"n{i}", f"n{i}") for i in range(count)), ())
+    return empty_snapshot(to_wire_graph(topology), layout(topology).to_wire())
+
+
+def _finding(node: str, level: Literal["error", "warning", "note"], what: str, fix: str) -> WireFinding:
+    return {"code": "x", "level": level, "nodes": [node], "what": what, "where": "", "fix": fix}
