@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 import weakref
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
@@ -15,12 +14,12 @@ from evonb.graph.annotations import is_schema
 from evonb.graph.component import BaseComponent
 from evonb.graph.edges import ConditionEdgeSpec, EdgeSpec, EdgeSpecBase
 from evonb.graph.engine import GraphEngine
-from evonb.graph.failure import GraphWarning
 from evonb.graph.near import near_names
 from evonb.graph.nodes import GraphNodeSpec, callable_to_node
 from evonb.graph.plan import END, START, in_order
 from evonb.graph.schema import compile_schema
 from evonb.graph.state import StateFilterLike
+from evonb.graph.warned import warn
 from evonb.typing import DEFAULT_EDGE_GROUP, GraphMode, NodeActionMode, SpecialNode
 
 if TYPE_CHECKING:
@@ -268,7 +267,7 @@ class GraphBuilder(BaseComponent):
         text = "\n".join(f"- {finding.what}. {finding.fix}" for finding in errors)
         if self.strict:
             raise GraphError(f"The graph has faults:\n{text}", where=f"graph {self.name!r}", fix=errors[0].fix)
-        warnings.warn(f"Graph {self.name!r}:\n{text}", GraphWarning, stacklevel=3)
+        warn(f"Graph {self.name!r}:\n{text}")
 
     def _edges_for(self, *, auto_conn_end: bool) -> dict[str, list[EdgeSpecBase]]:
         if not self._edges.get(START):

@@ -76,12 +76,13 @@ class Bus:
         live: Whether sync nodes must leave the loop free.
         gate: What the tasks of sub-graphs wait at before they run; None outside of a debugger.
         graph_name: The outermost graph.
+        told: The warnings that the run has given.
         closed: Whether the run is over; late chunks of threads that were given up are dropped.
     """
 
     __slots__ = (
         "_began", "_deliveries", "_hub", "_lock", "_loop", "_pump", "_seq",
-        "closed", "gate", "graph_name", "listeners", "live", "on", "own", "own_live", "run_id",
+        "closed", "gate", "graph_name", "listeners", "live", "on", "own", "own_live", "run_id", "told",
     )  # fmt: skip
 
     def __init__(self, hub: Hub, own: tuple[Listener, ...] = (), *, live: bool = False) -> None:
@@ -92,6 +93,7 @@ class Bus:
         self.live = False
         self.closed = False
         self.graph_name = ""
+        self.told: set[str] = set()
         self.gate: Callable[[Any, Any], Awaitable[None]] | None = None
         self.listeners: tuple[Listener, ...] = ()
         self._hub = hub

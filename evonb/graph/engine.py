@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -12,7 +11,6 @@ from evonb.graph import record as records
 from evonb.graph.bus import Bus, Hub
 from evonb.graph.component import BaseComponent
 from evonb.graph.edges import EdgeSpecBase
-from evonb.graph.failure import GraphWarning
 from evonb.graph.handle import RunHandle, run_all, run_in_loop_thread, stream_events
 from evonb.graph.isolate import take
 from evonb.graph.nodes import AsyncNode, GraphNodeSpec
@@ -21,6 +19,7 @@ from evonb.graph.record import Record
 from evonb.graph.run import Run, telling
 from evonb.graph.schema import Values, compile_schema
 from evonb.graph.waits import end_message
+from evonb.graph.warned import warn
 
 if TYPE_CHECKING:
     from evonb.graph.events import Detach, Event, Listener
@@ -154,11 +153,9 @@ class GraphEngine(BaseComponent):
         self._built_from = None
         added = [name for name in builder._nodes if name not in self.nodes]
         what = f"node {added[0]!r} was added" if added else "edges were added"
-        warnings.warn(
+        warn(
             f"Graph {self.name!r} runs as it was built; since then {what} to its builder. Build it again: "
-            "engine = builder.build()",
-            GraphWarning,
-            stacklevel=4,
+            "engine = builder.build()"
         )
 
     async def _run(self, bus: Bus, inputs: Mapping[str, Any]) -> Any:
@@ -194,11 +191,7 @@ class GraphEngine(BaseComponent):
             state = take(state)  # the events keep theirs
         if reached is None:
             why = end_message(run) or "no branch chose a target"
-            warnings.warn(
-                f"Graph {self.name!r}: nothing reached the end, so the result is None: {why}",
-                GraphWarning,
-                stacklevel=2,
-            )
+            warn(f"Graph {self.name!r}: nothing reached the end, so the result is None: {why}")
         return state
 
     def _state(self, record: Record) -> Any:
@@ -221,11 +214,7 @@ class GraphEngine(BaseComponent):
             telling().run_finished(run, None)
         if reached is None:
             message = end_message(run) or "no branch chose a target"
-            warnings.warn(
-                f"Sub-graph {' > '.join(path)!r}: nothing reached its end, so it changes nothing: {message}",
-                GraphWarning,
-                stacklevel=2,
-            )
+            warn(f"Sub-graph {' > '.join(path)!r}: nothing reached its end, so it changes nothing: {message}")
             return {}
         return records.changes_since(schema, start, reached)
 

@@ -19,6 +19,7 @@ from evonb.graph.calling import TookTooLong, call_node
 from evonb.graph.decide import Hop, Slot, SlotKey, Task, decide, in_edge_order
 from evonb.graph.failure import node_error, visit_of
 from evonb.graph.hops import hops_of
+from evonb.graph.inplace import warn_of_changes
 from evonb.graph.lending import Pool
 from evonb.graph.plan import NodePlan, Plan
 from evonb.graph.record import Record
@@ -234,13 +235,17 @@ class Run:
             began = time.perf_counter()
             telling().started(self, task, values)
         fields = {"node_name": node.name, **self._context} if self._context else {"node_name": node.name}
-        token = enter(Frame(fields, bus, self.path))
+        token = enter(Frame(fields, bus, self.path, node))
         node.activity.count += 1
         try:
             if node.quick and self.active <= 1 and (node.is_async or not (bus.live or node.run_in == "thread")):
-                delta: Any = node.call(schema.hand_out(values, self.pool, node.reads))
+                state = schema.hand_out(values, self.pool, node.reads)
+                delta: Any = node.call(state)
                 if node.is_async or (delta.__class__ is not dict and hasattr(delta, "__await__")):
                     delta = await delta
+                if delta is None:
+                    warn_of_changes(schema, node.name, values, state)
+                state = None  # so that its parts can be lent again
             else:
                 delta = await self._call(task, before)
             cleaned, updates = schema.absorb(values, delta, node.name)
@@ -289,10 +294,18 @@ class Run:
         if node.subgraph is not None:
             return await node.subgraph.run_nested(self.bus, (*self.path, node.name), records.values_of(schema, before))
 
-        def make_state() -> Any:
-            return schema.hand_out(records.values_of(schema, before), self.pool, node.reads)
+        state: Any = None
+        values = records.values_of(schema, before)
 
-        return await call_node(node, make_state, threaded=self._threaded(node))
+        def make_state() -> Any:
+            nonlocal state
+            state = schema.hand_out(values, self.pool, node.reads)
+            return state
+
+        delta = await call_node(node, make_state, threaded=self._threaded(node))
+        if delta is None:
+            warn_of_changes(schema, node.name, values, state)
+        return delta
 
     def failed(
         self,

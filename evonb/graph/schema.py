@@ -6,7 +6,6 @@ default holds MISSING there; readers see the empty value of its type.
 
 from __future__ import annotations
 
-import warnings
 from collections import OrderedDict
 from collections.abc import Mapping
 from typing import Any, get_origin
@@ -17,7 +16,6 @@ from evonb.errors import StateError
 from evonb.graph import lending
 from evonb.graph.annotations import Declared, declared_keys, is_schema
 from evonb.graph.containers import WRAP
-from evonb.graph.failure import GraphWarning
 from evonb.graph.fields import Field, compile_field, unknown_key
 from evonb.graph.isolate import take, wrap
 from evonb.graph.late import BIG, late
@@ -41,9 +39,10 @@ class CompiledSchema:
         schema: What the user gave.
         fields: By key name, in declaration order.
         model: The pydantic class when states are models, else None.
+        initialises: Whether that class does something of its own with every new state.
     """
 
-    __slots__ = ("_aliases", "_all_set", "_guarded", "_initialise", "_open", "fields", "model", "schema", "strict")
+    __slots__ = ("_aliases", "_all_set", "_guarded", "_open", "fields", "initialises", "model", "schema", "strict")
 
     def __init__(self, schema: Any, keys: list[Declared], *, strict: bool) -> None:
         self.schema = schema
@@ -55,7 +54,7 @@ class CompiledSchema:
         self.model: type[BaseModel] | None = schema if is_model else None
         self._all_set = frozenset(self.fields)
         self._guarded = self.model is not None and _has_validators(self.model)
-        self._initialise = bool(self.model is not None and self.model.__pydantic_post_init__)
+        self.initialises = bool(self.model is not None and self.model.__pydantic_post_init__)
         self._open = not self.fields if self.model is None else self.model.model_config.get("extra") == "allow"
 
     # --- values out ----------------------------------------------------------------
@@ -84,7 +83,7 @@ class CompiledSchema:
         return out if self.model is None else self._instance(out)
 
     def _unseen(self, reads: Reads | None, key: str) -> bool:
-        return reads is not None and not self._initialise and not reads.sees(key)
+        return reads is not None and not self.initialises and not reads.sees(key)
 
     def view(self, values: Values) -> Any:
         """A state that shares its values with the run: for results, events and readers that change nothing."""
@@ -114,7 +113,7 @@ class CompiledSchema:
         _set(state, "__pydantic_fields_set__", set(self._all_set))
         _set(state, "__pydantic_extra__", extra)
         _set(state, "__pydantic_private__", None)
-        if self._initialise:
+        if self.initialises:
             state.model_post_init(None)
         return state
 
@@ -241,7 +240,9 @@ class CompiledSchema:
         error.where = who
         if self.strict:
             raise error
-        warnings.warn(f"{who}: {error.what}. The value is ignored", GraphWarning, stacklevel=2)
+        from evonb.graph.warned import warn  # most runs warn of nothing
+
+        warn(f"{who}: {error.what}. The value is ignored")
         return None
 
     # --- the validators of a model ---------------------------------------------------

@@ -77,14 +77,22 @@ class Sink(Protocol):
 class Frame:
     """A context, cheap enough to be made for every node call; `StreamCtx` is made of it when somebody asks."""
 
-    __slots__ = ("_call_id", "_message", "fields", "path", "run")
+    __slots__ = ("_call_id", "_message", "_node", "fields", "path", "run")
 
-    def __init__(self, fields: dict[str, Any], run: Sink | None = None, path: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, fields: dict[str, Any], run: Sink | None = None, path: tuple[str, ...] = (), node: Any = None
+    ) -> None:
         self.fields = fields
         self.run = run
         self.path = path
+        self._node = node
         self._call_id: str | None = None
         self._message: dict[str, Any] | None = None
+
+    def function(self) -> Any:
+        """What the user gave as the node that is running, None outside of one."""
+        node = getattr(getattr(self._node, "spec", None), "node", None)
+        return getattr(node, "function", node)
 
     def message(self) -> dict[str, Any]:
         """The fields that are set, as a handler gets them. Not to be changed."""
