@@ -9,6 +9,7 @@ from contextvars import copy_context
 from typing import TYPE_CHECKING, Any
 
 from evonb.graph.plan import NodePlan
+from evonb.graph.stopwatch import stopwatch
 from evonb.logger import get_logger
 
 if TYPE_CHECKING:
@@ -83,7 +84,11 @@ async def _limited(work: Awaitable[Any], timeout_s: float | None) -> Any:
         return await work
     future = asyncio.ensure_future(work)
     try:
-        await asyncio.wait((future,), timeout=timeout_s)
+        watch = stopwatch.get()
+        if watch is None:
+            await asyncio.wait((future,), timeout=timeout_s)
+        else:
+            await watch.wait(future, timeout_s)
     except asyncio.CancelledError:
         future.cancel()
         raise

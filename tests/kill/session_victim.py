@@ -71,7 +71,9 @@ class SessionVictim(Victim):
         runs = store.runs()
         store.close()
         if runs:
-            return GraphEngineDebugger.open(self.path, runs[0].run_id, graph=self.builder, name=session_graph.NAME)
+            graph = GraphEngineDebugger.open(self.path, runs[0].run_id, graph=self.builder, name=session_graph.NAME)
+            graph.clear_all_breakpoint()  # it may have been killed before it took its own away
+            return graph
         return GraphEngineDebugger.of(self.builder, str(self.path), session_graph.NAME)
 
 

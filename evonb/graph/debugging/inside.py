@@ -8,12 +8,14 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from evonb.graph.debugging.points import Waiting
 from evonb.graph.decide import Task
+from evonb.graph.stopwatch import stopwatch
 from evonb.graph.topology import node_id
 
 if TYPE_CHECKING:
@@ -112,8 +114,10 @@ class Inside:
     async def _park(self, parked: Parked) -> None:
         self.parked.append(parked)
         self.wake()
+        clock = stopwatch.get()
         try:
-            await parked.go
+            with nullcontext() if clock is None else clock.hold():
+                await parked.go
         finally:
             if parked in self.parked:
                 self.parked.remove(parked)

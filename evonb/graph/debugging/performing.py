@@ -16,6 +16,7 @@ from evonb.graph.debugging.points import Waiting
 from evonb.graph.decide import Hop, Task
 from evonb.graph.hops import hops_of
 from evonb.graph.record import Record
+from evonb.graph.stopwatch import Stopwatch, stopwatch
 from evonb.graph.toolwatch import watch
 
 if TYPE_CHECKING:
@@ -86,13 +87,16 @@ class Performer:
         rerun = self.rerun or waiting.number in self.allowed
         calls = self._calls.setdefault(waiting.number, [])
         token = watch.set(Watch(session.inside, waiting, calls, rerun=rerun))
+        clock = Stopwatch()
+        clock_token = stopwatch.set(clock)
         try:
             record = await session.run.perform(task)
         finally:
             watch.reset(token)
+            stopwatch.reset(clock_token)
             session.inside.after_node(waiting)
         self.allowed.discard(waiting.number)
-        duration_s = time.perf_counter() - began
+        duration_s = time.perf_counter() - began - clock.held_s
         hops = await hops_of(session.run, task, record)
         return Done(record, hops, "done", at_s, duration_s, self.called(waiting))
 
