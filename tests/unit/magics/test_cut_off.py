@@ -84,7 +84,17 @@ def test_a_task_group_in_a_node_is_one_card_at_the_line_that_raised(notebook: No
     assert "second" in card  # the traceback has all of them
 
 
-@pytest.mark.parametrize("cell", ["raise ExceptionGroup('several', [ValueError('a')])", "1 / 0"])
+@pytest.mark.parametrize("chain", ["[one] >> [two]", "START >> one\n[one, two] >> [two]"])
+def test_two_lists_in_a_chain_are_one_card_with_what_to_write(notebook: Notebook, chain: str) -> None:
+    nodes = "@node\ndef one(state): ...\n@node\ndef two(state): ...\n"
+    error = notebook.fails(f"%%evograph g\nclass State(TypedDict):\n    n: int\n{nodes}{chain}")
+    assert isinstance(error, TypeError)
+    (card,) = notebook.cards()
+    assert "[a, b] &gt;&gt; c and [a, b] &gt;&gt; d" in card
+    assert f"line {7 + chain.count(chr(10)) + 1}" in card
+
+
+@pytest.mark.parametrize("cell", ["raise ExceptionGroup('several', [ValueError('a')])", "1 / 0", "1 >> 'a'"])
 def test_errors_that_are_not_ours_are_ipythons(notebook: Notebook, cell: str) -> None:
     notebook.fails(cell)
     assert notebook.cards() == []
