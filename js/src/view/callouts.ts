@@ -138,7 +138,7 @@ export class Callouts {
     const { view } = this.stage;
     const graph = this.stage.screenBox({ x: 0, y: 0, w: this.layout.width, h: this.layout.height });
     const left = graph.x + graph.w + Math.min(GAP, Math.max(18, view.w - graph.x - graph.w - WIDTH - 12));
-    return left + WIDTH + 10 <= view.w ? left : null;
+    return left + WIDTH + 10 <= view.w - this.stage.beside ? left : null;
   }
 }
 

@@ -8,6 +8,9 @@ import type { Stage } from "./stage.ts";
 /** It stands in the shelf below the picture, between the zoom buttons and the legend. */
 const SIZE = { w: 260, h: 60 } as const;
 const NARROW = { w: 96, h: 60 } as const;
+const BESIDE = { w: 120, h: 300 } as const;
+const BESIDE_GAP = 20;
+const LOW_SHELF = 44;
 const SHELF_PAD = 20;
 const ORDER: readonly NodeStatus[] = ["idle", "skipped", "done", "queued", "waiting", "paused", "running", "failed"];
 
@@ -52,19 +55,29 @@ export class Overview {
     this.element.hidden = all;
     if (all) return this.stage.setShelf(0);
     if (appears && this.snapshot !== null) this.update(this.snapshot);
-    this.resize();
+    this.resize(this.besideGraph());
     const { x, y, w, h } = this.stage.visible(0);
     for (const [name, value] of Object.entries({ x, y, width: w, height: h })) setAttribute(this.seen, name, value);
     setAttribute(this.seen, "stroke-width", 1.5 / this.scale);
   }
 
-  private resize(): void {
+  /** A high graph leaves room at its right, where the overview can be high too. */
+  private besideGraph(): boolean {
+    const { view } = this.stage;
+    const { x, w } = this.stage.screenBox({ x: 0, y: 0, w: this.layout.width, h: 1 });
+    const wide = Math.min(BESIDE.w, (BESIDE.h * this.layout.width) / Math.max(1, this.layout.height));
+    return this.layout.height > this.layout.width && view.w - x - w >= wide + 2 * BESIDE_GAP;
+  }
+
+  private resize(beside: boolean): void {
     const { width, height } = this.layout;
-    const most = this.stage.view.w < 640 ? NARROW : SIZE;
+    const most = beside ? BESIDE : this.stage.view.w < 640 ? NARROW : SIZE;
+    this.element.classList.toggle("beside", beside);
     this.scale = Math.min(most.w / Math.max(1, width), most.h / Math.max(1, height));
     setAttribute(this.canvas, "width", width * this.scale);
     setAttribute(this.canvas, "height", height * this.scale);
-    this.stage.setShelf(Math.max(44, Math.ceil(height * this.scale) + SHELF_PAD));
+    if (beside) this.stage.setShelf(LOW_SHELF, width * this.scale + BESIDE_GAP);
+    else this.stage.setShelf(Math.max(LOW_SHELF, Math.ceil(height * this.scale) + SHELF_PAD));
   }
 
   private jump(event: PointerEvent): void {

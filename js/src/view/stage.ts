@@ -40,6 +40,9 @@ export class Stage {
   view: Size = { w: 0, h: 0 };
   /** What the buttons and the overview take at the foot of a view that is smaller than its picture. */
   shelf = 0;
+  beside = 0;
+  /** Counts how often the picture was put where it is first looked at, as after every new width. */
+  settled = 0;
   private content: Size = { w: 1, h: 1 };
   private touchedAtMs = Number.NEGATIVE_INFINITY;
   private fitted = true;
@@ -119,8 +122,10 @@ export class Stage {
     return at.x >= -1 && at.y >= -1 && at.x + at.w <= this.view.w + 1 && at.y + at.h <= this.view.h - BUTTONS;
   }
 
-  setShelf(px: number): void {
+  /** @param besidePx What the overview takes at the right instead. */
+  setShelf(px: number, besidePx = 0): void {
     this.shelf = px;
+    this.beside = besidePx;
     this.element.classList.toggle("roams", px > 0);
     this.element.style.setProperty("--shelf", `${px}px`);
   }
@@ -168,6 +173,7 @@ export class Stage {
 
   /** The first look: everything if it can be read, else from the top at the smallest size that can. */
   private settle(): void {
+    this.settled += 1;
     const scale = Math.max(READABLE_SCALE, fitScale(this.content, this.view));
     this.move(centred(this.content, this.view, scale, this.strip(scale)));
   }

@@ -165,8 +165,10 @@ export class GraphView {
     const drawing = this.scene?.drawing;
     if (drawing === undefined) return;
     drawing.look();
+    const { snapshot } = this.session.store;
+    if (snapshot.run.status === "finished" || snapshot.run.status === "failed") this.follow(snapshot, drawing);
     this.zoomBar.update(this.stage.camera.scale, this.follows);
-    this.cards.tie(this.session.store.snapshot, drawing, this.element.classList.contains("with-side"));
+    this.cards.tie(snapshot, drawing, this.element.classList.contains("with-side"));
   }
 
   private runClock(wanted: boolean): void {
@@ -193,8 +195,8 @@ export class GraphView {
     if (!this.follows || !this.stage.untouched()) return;
     const { run } = snapshot;
     const hasEnded = run.status === "finished" || run.status === "failed";
-    // The end of a run is shown once for each width: afterwards the canvas is the reader's.
-    const end = hasEnded ? `${run.run_id} ${run.status} ${this.stage.view.w}` : "";
+    // The end of a run is shown once for each new look: afterwards the canvas is the reader's.
+    const end = hasEnded ? `${run.run_id} ${run.status} ${this.stage.settled}` : "";
     if (hasEnded && end === this.followedEnd) return;
     this.followedEnd = end;
     const id = run.status === "finished" ? lastNode(snapshot) : nodeOfInterest(snapshot);
