@@ -54,6 +54,8 @@ class PastWaiting(Protocol):
     def arrived(self) -> Sequence[str]: ...
     @property
     def missing(self) -> Sequence[str]: ...
+    @property
+    def failed(self) -> bool: ...
 
 
 def picture_of(
@@ -111,6 +113,8 @@ def _events(
         yield from _step(step, kinds.get(step.node, "node"), outs)
     at_s = _end(steps[-1]) if steps else 0.0
     for each in waiting:
+        if each.failed:
+            continue  # it waits to be tried again; that it failed says more
         if each.can_run and kinds.get(each.node_name) != "end":
             yield {"type": "node_queued", "at_s": at_s, "node": each.node_name}
         elif not each.can_run:

@@ -247,7 +247,8 @@ async def test_a_failed_node_leaves_a_session_that_can_be_retried(desk: Desk) ->
     desk.fails.add("merge")
     await desk.begin()
     assert desk.state["status"] == "failed"
-    assert desk.feed.feed.snapshot()["nodes"]["critic"]["status"] == "idle"
+    live = desk.feed.feed.snapshot()["nodes"]
+    assert (live["merge"]["status"], live["critic"]["status"]) == ("failed", "idle")
     assert desk.state["allowed"]["retry"] == ""
     line = desk.state["log"][-1]
     assert (line["node"], line["level"], line["step"]) == ("merge", "error", 4)
