@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import PrivateAttr, SkipValidation
 
-from evonb.errors import GraphError, StateError
+from evonb.errors import GraphError
 from evonb.graph.annotations import is_schema
 from evonb.graph.component import BaseComponent
 from evonb.graph.edges import ConditionEdgeSpec, EdgeSpec, EdgeSpecBase
 from evonb.graph.engine import GraphEngine
 from evonb.graph.near import near_names
-from evonb.graph.nodes import GraphNodeSpec, callable_to_node
+from evonb.graph.nodes import GraphNodeSpec, callable_to_node, must_take_state
 from evonb.graph.plan import END, START, in_order
-from evonb.graph.schema import compile_schema
+from evonb.graph.schema import compile_schema, no_schema
 from evonb.graph.state import StateFilterLike
 from evonb.graph.warned import warn
 from evonb.typing import DEFAULT_EDGE_GROUP, GraphMode, NodeActionMode, SpecialNode
@@ -57,10 +57,7 @@ class GraphBuilder(BaseComponent):
 
     def __init__(self, state_schema: Any = None, **fields: Any) -> None:
         if not is_schema(state_schema):
-            raise StateError(
-                f"A state schema must be a TypedDict, a pydantic model class or dict, found {state_schema!r}",
-                fix="class State(TypedDict): ..., then GraphBuilder(state_schema=State)",
-            )
+            raise no_schema(state_schema)
         super().__init__(**{"state_schema": state_schema, **fields})
 
     # --- nodes and edges ---------------------------------------------------------------------
@@ -135,6 +132,8 @@ class GraphBuilder(BaseComponent):
             GraphError: A node is unknown.
         """
         source, target = self._source(source), self._target(target)
+        if state_filter is not None:
+            must_take_state(state_filter, "state filter")
         self._put(EdgeSpec(source=source, target=target, group=group, state_filter=state_filter, label=label))
 
     def add_condition_edge(
@@ -167,6 +166,7 @@ class GraphBuilder(BaseComponent):
         targets = [self._target(target) for target in listed]
         if not callable(router):
             raise GraphError(f"A router must be callable, found {router!r:.80}", where=f"router of node {source!r}")
+        must_take_state(router, "router")
         edge = ConditionEdgeSpec(
             source=source,
             router=router,
@@ -343,7 +343,11 @@ class GraphBuilder(BaseComponent):
 
     def _check_name(self, name: str) -> None:
         if not isinstance(name, str) or not name:
-            raise GraphError(f"A node name must be a text that isn't empty, found {name!r}")
+            raise GraphError(
+                f"A node name must be a text that isn't empty, found {name!r:.80}",
+                where=f"graph {self.name!r}",
+                fix='add_node("name", function)',
+            )
         if SpecialNode.is_special_node(name):
             raise GraphError(
                 f"The node name {name!r} is reserved", where=f"graph {self.name!r}", fix="choose another name"
@@ -376,8 +380,13 @@ def _member(kind: Any, value: Any, option: str) -> Any:
     try:
         return kind(value)
     except ValueError:
-        known = ", ".join(repr(member.value) for member in kind)
-        raise GraphError(f"{option} is {value!r}, expected one of {known}") from None
+        names = [member.value for member in kind]
+        near = near_names(value, names)
+        raise GraphError(
+            f"{option} is {value!r}, expected one of {', '.join(map(repr, names))}",
+            where=option,
+            fix=f"{option}={(near or names)[0]!r}",
+        ) from None
 
 
 def _is_retry(retry: Any) -> bool:

@@ -93,7 +93,9 @@ class Collection:
         used = [ref.node for link in self.links for ref in link[:2] if ref.node is not None]
         for node in [*self.declared, *used]:
             known = found.setdefault(node.node_name, node)
-            if known.function is not node.function:
+            if SpecialNode.is_special_node(node.node_name):
+                faults.append(f"The node name {node.node_name!r} is reserved. Choose another: @node(name=...)")
+            elif known.function is not node.function:
                 faults.append(f"Two nodes are called {node.node_name!r}. Rename one, or say @node(name=...)")
         faults += [
             f"There is a node called {name!r} in the graph already. Rename one"
@@ -106,15 +108,15 @@ class Collection:
         known = {**nodes, **builder._nodes}
         wanted: list[tuple[str, str]] = []
         for source, target, options in self.links:
-            if source.name == _END:
+            if source.name == _END and source.node is None:
                 faults.append(f"END leads nowhere, but an edge goes from it to {target.name!r}. Turn it round")
-            elif source.name != _START:
+            elif source.name != _START or source.node is not None:
                 wanted.append((source.name, "a chain"))
             if target.router is not None:
                 wanted += [(name, f"router {target.name!r}") for name in target.router.targets]
                 if options.filter is not None:
                     faults.append(f"edge(filter=...) stands before router {target.name!r}. Answer (target, filter)")
-            elif target.name == _START:
+            elif target.name == _START and target.node is None:
                 faults.append(f"Nothing can lead to START, but {source.name!r} does. Turn it round")
             else:
                 wanted.append((target.name, "a chain"))
@@ -127,8 +129,10 @@ class Collection:
     def _add(self, builder: GraphBuilder, nodes: dict[str, NodeFunction], faults: list[str]) -> None:
         for name, node in nodes.items():
             _try(faults, lambda name=name, node=node: builder.add_node(name, node.function, **node.options))
+        refused = {name for name in nodes if name not in builder._nodes}  # said already: no fault of their edges
         for source, target, options in self.links:
-            _try(faults, lambda s=source, t=target, o=options: _add_edge(builder, s, t, o))
+            if refused.isdisjoint([source.name, *(target.router.targets if target.router else [target.name])]):
+                _try(faults, lambda s=source, t=target, o=options: _add_edge(builder, s, t, o))
 
 
 def _add_edge(builder: GraphBuilder, source: Ref, target: Ref, options: EdgeOptions) -> None:
@@ -153,7 +157,7 @@ def _try(faults: list[str], action: Any) -> None:
     try:
         action()
     except EvonbError as error:
-        faults.append(f"{error.what}. {error.fix}".rstrip(" ."))
+        faults.append(f"{error.what}. {error.fix}" if error.fix else error.what)
 
 
 def _all_of(faults: list[str], name: str) -> GraphError:

@@ -21,7 +21,7 @@ from evonb.graph.debugging.running import Running
 from evonb.graph.debugging.session import Session
 from evonb.graph.debugging.storing import Storing
 from evonb.graph.debugging.trace_tree import TraceTree
-from evonb.graph.engine import GraphEngine
+from evonb.graph.engine import NOT_GIVEN, GraphEngine
 from evonb.graph.handle import RunHandle
 from evonb.graph.isolate import take
 from evonb.graph.ports import RunStore
@@ -54,7 +54,7 @@ class GraphEngineDebugger(Running, Looking, Changing, Breaking, Storing, GraphEn
         self._session.make_keeper = self._keeper_for
         self._trace_tree = TraceTree(self)
 
-    def start(self, inputs: Mapping[str, Any]) -> RunHandle:
+    def start(self, inputs: Mapping[str, Any] = NOT_GIVEN) -> RunHandle:
         """Begin a live session on the running loop and return at once; all commands work while it runs.
 
         Args:
@@ -68,7 +68,7 @@ class GraphEngineDebugger(Running, Looking, Changing, Breaking, Storing, GraphEn
         """
         bus = Bus(self._hub, live=True)
         with self._command("start") as session:
-            inputs = take(dict(inputs))
+            inputs = take(dict(self._given(inputs)))
         session.busy = "start"
         return SessionHandle(bus, self, self._begin_live(inputs, bus))
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from pydantic import PrivateAttr, SerializeAsAny, SkipValidation
+from pydantic import BaseModel, PrivateAttr, SerializeAsAny, SkipValidation
 
+from evonb.errors import StateError
 from evonb.graph import record as records
 from evonb.graph.bus import Bus, Hub
 from evonb.graph.component import BaseComponent
@@ -20,12 +21,17 @@ from evonb.graph.run import Run, telling
 from evonb.graph.schema import Values, compile_schema
 from evonb.graph.waits import end_message
 from evonb.graph.warned import warn
+from evonb.typing import MISSING
 
 if TYPE_CHECKING:
     from evonb.graph.events import Detach, Event, Listener
     from evonb.graph.topology import Finding, Topology
 
 __all__ = ["GraphEngine"]
+
+
+NOT_GIVEN: Any = MISSING
+"""Stands for inputs that were left out, to be refused in words."""
 
 
 class GraphEngine(BaseComponent):
@@ -65,7 +71,7 @@ class GraphEngine(BaseComponent):
 
     # --- running ---------------------------------------------------------------------------
 
-    async def run(self, inputs: Mapping[str, Any]) -> Any:
+    async def run(self, inputs: Mapping[str, Any] = NOT_GIVEN) -> Any:
         """Run the graph once and wait for its end.
 
         Inputs aren't changed; a value that no node touched may be shared between inputs and result. If the run is
@@ -82,16 +88,16 @@ class GraphEngine(BaseComponent):
             RouterError: A router answered an undeclared target.
             StateError: An input doesn't fit the schema.
         """
-        return await self._run(Bus(self._hub), inputs)
+        return await self._run(Bus(self._hub), self._given(inputs))
 
-    def run_sync(self, inputs: Mapping[str, Any]) -> Any:
+    def run_sync(self, inputs: Mapping[str, Any] = NOT_GIVEN) -> Any:
         """As `run`, for plain code: blocks until the run's end.
 
         The run has a loop of its own, in a thread of its own, so this works where a loop is running too.
         """
         return run_in_loop_thread(self.run(inputs))
 
-    def start(self, inputs: Mapping[str, Any]) -> RunHandle:
+    def start(self, inputs: Mapping[str, Any] = NOT_GIVEN) -> RunHandle:
         """Begin a run on the running loop and return at once; sync nodes go to worker threads.
 
         Args:
@@ -100,8 +106,9 @@ class GraphEngine(BaseComponent):
         Returns:
             A handle: await it for the result, or stop the run by it.
         """
+        given = take(dict(self._given(inputs)))
         bus = Bus(self._hub, live=True)
-        return RunHandle(bus, self, self._run(bus, take(dict(inputs))))
+        return RunHandle(bus, self, self._run(bus, given))
 
     async def run_many(
         self, inputs: Iterable[Mapping[str, Any]], concurrency: int = 8, *, progress: bool = False
@@ -123,7 +130,8 @@ class GraphEngine(BaseComponent):
 
         An error of the run is raised after its last event.
         """
-        return stream_events(lambda listener: self._run(Bus(self._hub, (listener,)), take(dict(inputs))))
+        given = take(dict(self._given(inputs)))
+        return stream_events(lambda listener: self._run(Bus(self._hub, (listener,)), given))
 
     def attach(self, listener: Listener, *, live: bool = False) -> Detach:
         """Have a function called with every event of every run of this engine.
@@ -156,6 +164,19 @@ class GraphEngine(BaseComponent):
         warn(
             f"Graph {self.name!r} runs as it was built; since then {what} to its builder. Build it again: "
             "engine = builder.build()"
+        )
+
+    def _given(self, inputs: Any) -> Mapping[str, Any]:
+        if inputs is None:
+            return {}
+        if isinstance(inputs, Mapping | BaseModel):
+            return inputs  # type: ignore[return-value]  # a state of the schema's own class will do
+        keys = list(self._plan.schema.fields)
+        found = "none were given" if inputs is NOT_GIVEN else f"found {type(inputs).__name__} {inputs!r:.60}"
+        raise StateError(
+            f"The inputs of a run are a dict of state keys, {found}",
+            where=f"graph {self.name!r}",
+            fix=f"run({{{keys[0]!r}: ...}}), or run({{}}) to begin with nothing" if keys else "run({})",
         )
 
     async def _run(self, bus: Bus, inputs: Mapping[str, Any]) -> Any:

@@ -83,7 +83,7 @@ def _kind_of(subject: str) -> str:
 
 
 def describe(
-    error: BaseException, *, where: str = "", keys: Iterable[str] = (), whose: str = "node", function: Any = None
+    error: BaseException, *, where: str = "", keys: Iterable[str] = (), whose: str = "", function: Any = None
 ) -> ErrorInfo:
     """An exception as the data of an error card.
 
@@ -109,7 +109,7 @@ def describe(
         kind=type(error).__name__,
         what=_what(error, tuple(keys)) + (f" (and {others} more in the same task group)" if others else ""),
         where=", ".join(part for part in ("" if place is None else place_of(*place), where or inner) if part),
-        fix=_fix(error, tuple(keys), "" if place is None else f"see the marked line of the {whose}"),
+        fix=_fix(error, tuple(keys), "" if place is None else f"see the marked line{whose and f' of the {whose}'}"),
         source=() if place is None else source_around(*place),
         traceback=_traceback(whole),
     )
@@ -167,6 +167,8 @@ def _fix(error: BaseException, keys: tuple[str, ...], fallback: str) -> str:
         return 'make the object inside the node, or add_node(..., run_in="loop") to keep the node on one thread'
     if isinstance(error, RuntimeError) and "asyncio.run() cannot be called" in text:
         return "make the node async and `await` instead of calling asyncio.run()"
+    if isinstance(error, TypeError) and "for >>: 'list' and 'list'" in text:
+        return "Python can't chain two lists: write [a, b] >> c and [a, b] >> d, each in a line of its own"
     if isinstance(error, NameError):
         return "define or import the name in an earlier cell"
     if isinstance(error, ModuleNotFoundError):

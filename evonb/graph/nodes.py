@@ -27,6 +27,7 @@ __all__ = [
     "SyncStreamNode",
     "callable_to_node",
     "is_async_callable",
+    "must_take_state",
     "wants_writer",
 ]
 
@@ -124,7 +125,7 @@ def callable_to_node(callable_obj: Any) -> NodeBase:
     Functions, methods, partials, callable instances and whole engines will do; a node is given back as it is.
 
     Raises:
-        GraphError: It can't be called. A `ValueError`.
+        GraphError: It can't be called, or not with a state. A `ValueError`.
     """
     if isinstance(callable_obj, NodeBase):
         return callable_obj
@@ -139,8 +140,30 @@ def callable_to_node(callable_obj: Any) -> NodeBase:
             f"A node must be callable, found {type(callable_obj).__name__}: {callable_obj!r:.80}",
             fix="pass a function such as `def node(state): return {...}`, or an instance of a NodeBase subclass",
         )
+    must_take_state(callable_obj, "node", stream_writer=None)
     kind = _KINDS[is_async_callable(callable_obj), wants_writer(callable_obj)]
     return kind(function=callable_obj)  # type: ignore[call-arg]
+
+
+def must_take_state(function: Any, role: str, **more: Any) -> None:
+    """Check that a function can be called with a state alone, or with `more` by keyword where it has such parameters.
+
+    Raises:
+        GraphError: It can't.
+    """
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):  # some C functions don't tell
+        return
+    try:
+        signature.bind(None, **{name: value for name, value in more.items() if name in signature.parameters})
+    except TypeError as error:
+        name = getattr(function, "__name__", type(function).__name__)
+        raise GraphError(
+            f"A {role} is called with the state alone, but {name}{signature} can't be: {error}",
+            where=f"{role} {name!r}",
+            fix=f"write def {name if name.isidentifier() else 'function'}(state): ...",
+        ) from None
 
 
 def is_async_callable(function: Any) -> bool:

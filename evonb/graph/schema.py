@@ -26,7 +26,7 @@ from evonb.graph.strategies import StateUpdater
 from evonb.graph.validation import unfit
 from evonb.typing import MISSING
 
-__all__ = ["CompiledSchema", "Values", "compile_schema"]
+__all__ = ["CompiledSchema", "Values", "compile_schema", "no_schema"]
 
 Values = dict[str, Any]
 _set = object.__setattr__
@@ -280,6 +280,22 @@ _compiled: OrderedDict[Any, tuple[int, CompiledSchema]] = OrderedDict()
 _KEPT = 64  # notebooks define schemas again and again; old ones must not pile up
 
 
+def no_schema(schema: Any) -> StateError:
+    """The error for something that is no schema."""
+    if isinstance(schema, type):
+        return StateError(
+            f"Class {schema.__name__!r} is a plain class, but a state schema must be a TypedDict, a pydantic model "
+            "class or dict",
+            where=f"state schema {schema.__name__!r}",
+            fix=f"write class {schema.__name__}(TypedDict): ...",
+        )
+    return StateError(
+        f"A state schema must be a TypedDict, a pydantic model class or dict, found {schema!r:.80}",
+        where="the state schema",
+        fix="class State(TypedDict): ..., then GraphBuilder(state_schema=State)",
+    )
+
+
 def compile_schema(schema: Any, *, strict: bool = False) -> CompiledSchema:
     """The compiled form of a schema, made once per class (and again after a strategy was registered).
 
@@ -289,10 +305,7 @@ def compile_schema(schema: Any, *, strict: bool = False) -> CompiledSchema:
     if schema is None:
         schema = dict
     if not is_schema(schema):
-        raise StateError(
-            f"A state schema must be a TypedDict, a pydantic model class or dict, found {schema!r}",
-            fix="class State(TypedDict): ...",
-        )
+        raise no_schema(schema)
     cacheable = isinstance(schema, type) and schema is not dict and not strict
     kept = _compiled.get(schema) if cacheable else None
     if kept is not None and kept[0] == StateUpdater.version:

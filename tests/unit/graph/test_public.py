@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 import pytest
 
 import evonb.graph as graph
-from evonb.graph import AsyncNode, GraphBuilder
+from evonb.graph import AsyncNode, GraphBuilder, GraphWarning
 from evonb.graph.topology import NodeInfo
 
 
@@ -119,5 +119,6 @@ def test_a_builder_can_go_on_after_build() -> None:
     first = builder.build()
     builder.add_node("b", lambda state: {"b": 1})
     builder.add_edge("a", "b")
-    assert first.run_sync({}) == {"a": 1}
+    with pytest.warns(GraphWarning, match="runs as it was built"):
+        assert first.run_sync({}) == {"a": 1}
     assert builder.build().run_sync({}) == {"a": 1, "b": 1}

@@ -49,9 +49,10 @@ def test_an_input_takes_the_place_of_a_default() -> None:
 
 
 def test_default_values_are_fresh_in_every_run() -> None:
-    def vandal(state: Any) -> None:
+    def vandal(state: Any) -> dict[str, Any]:
         state.tags.append("graffiti")
         state.made.append("graffiti")
+        return {}
 
     for _ in range(2):
         state = run(Defaults, vandal)
