@@ -21,7 +21,10 @@ class ToolWatch(Protocol):
     rerun: bool
 
     async def before(self, tool: str, arguments: Any, *, call_id: str | None = None) -> None:
-        """Await this before a call; a breakpoint on the tool holds it here. Call it on the session's loop."""
+        """Await this before a call; a breakpoint on the tool holds it here. Call it on the session's loop.
+
+        Tell `done` of the call whatever comes of it: until then the session takes the call for running.
+        """
 
     def done(self, tool: str, *, call_id: str | None = None, effect: bool = False, replayed: bool = False) -> None:
         """Note a finished call for the ledger of effects.
