@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from types import NoneType
-from typing import Annotated, Any, get_args, get_origin, is_typeddict
+from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, is_typeddict
 
-from pydantic import ConfigDict, PydanticUserError, TypeAdapter, ValidationError
+from pydantic_core import ValidationError
 
 from evonb.errors import StateError
 from evonb.graph.annotations import declared_keys, is_function, is_union, strategy_name, unwrap
+
+if TYPE_CHECKING:
+    from pydantic import TypeAdapter
 
 __all__ = ["Check", "blank_value", "constraints", "exact_types", "make_check"]
 
@@ -65,6 +68,8 @@ def make_check(name: str, annotation: Any, extras: tuple[Any, ...]) -> Check | N
 
 
 def _adapter(annotation: Any, extras: tuple[Any, ...]) -> TypeAdapter[Any]:
+    from pydantic import ConfigDict, PydanticUserError, TypeAdapter  # many graphs need no check
+
     full: Any = Annotated[(annotation, *extras)] if extras else annotation
     try:
         return TypeAdapter(full, config=ConfigDict(arbitrary_types_allowed=True))
