@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from evonb.graph import events as ev
 from evonb.graph.debugger import GraphEngineDebugger
+from evonb.graph.debugging.points import SessionError
 from evonb.logger import get_logger
 from evonb.protocol.debugging import DebugMessage, DebugState
 from evonb.protocol.messages import Snapshot
@@ -204,6 +205,7 @@ class DebugFeed:
         match event:
             case ev.RunStarted(path=()):
                 self._begin()
+                self._rebase = self._has_steps()  # a stored run goes on, and its start has emptied the picture
                 return  # it has no steps yet; the debugger says when there is something to see
             case ev.NodeStarted():
                 self._listen(event.run_id)
@@ -216,6 +218,12 @@ class DebugFeed:
                 self._rebase = True
         # Something runs, so this can wait its turn; the debugger itself says when it stands still.
         self._pace.ask()
+
+    def _has_steps(self) -> bool:
+        try:
+            return bool(self.debugger.history())
+        except SessionError:  # it is only just beginning
+            return False
 
     def _begin(self) -> None:
         self._leave_output()  # of the run before

@@ -443,3 +443,14 @@ async def test_a_flood_of_steps_and_chunks_costs_few_states_and_the_last_one_is_
     assert feed.feed.snapshot()["nodes"]["spill"]["chunks"] == 40
     feed.close()
     debugger.store.close()
+
+
+async def test_the_picture_of_a_stored_run_keeps_what_ran_before_when_it_goes_on(desk: Desk) -> None:
+    await desk.begin("merge")
+    desk.debugger.open_run(str(desk.debugger.run_id))
+    await desk.debugger.step_over(desk.debugger.find("merge"))
+    await desk.until("paused")
+    nodes = desk.feed.feed.snapshot()["nodes"]
+    assert {name: nodes[name]["status"] for name in ("plan", "docs", "web", "merge")} == dict.fromkeys(
+        ("plan", "docs", "web", "merge"), "done"
+    )
