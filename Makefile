@@ -35,7 +35,7 @@ check: .venv/.ready js/node_modules/.ready ## Lint, format, types, layers, gener
 	$(NPM) run build -- --check
 
 unit: .venv/.ready ## Python tests that need no browser.
-	$(PYTEST) -q --ignore=tests/browser --ignore=tests/notebooks
+	$(PYTEST) -q -n 2 --ignore=tests/browser --ignore=tests/notebooks
 
 js: .venv/.ready js/node_modules/.ready ## TypeScript tests.
 	$(NPM) test

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import inspect
 import json
+import re
 import subprocess
 import sys
 import zipfile
@@ -28,7 +30,19 @@ DOCUMENTED = {
         StateDelta StateMessage StateSchema StdioLink StreamableHttpLink SystemMessage ToolCall ToolCallResult
         ToolInnerState ToolManagerState ToolMessage UserMessage cast_state_message
     """,
-    "evonb.llm": "ScriptedModel recorded",
+    "evonb.parsing": """
+        PYDANTIC_AVAILABLE OutputFormat ParseMode ValidationStatus FixStrategy ValidationResult ParseTrace ParseResult
+        FieldSchema AnswerSchema ToolCallSchema RetrievalResultSchema RankedAnswersSchema FormatDetector OutputParser
+        OutputValidator ValidationRule OutputFixer RetryHandler
+    """,
+    "evonb.tools": """
+        ErasedTool ToolExecutionContext CancelSignal CancelSource NodeReport NodeReportingContext DiagnosticContext
+        SubFlowLogger ScopedSubFlowLogger McpToolManager CodeSandbox ToolRegistry tool define_tool
+    """,
+    "evonb.agents": "AgentCoreEngine define_workflow route AgentNode ToolNode ParserNode HumanInput RetrieverNode",
+    "evonb.persistence": "SqliteStore",
+    "evonb.export": "html_picture to_mermaid to_dot to_graphml to_networkx to_png",
+    "evonb.llm": "ChatClient LocalModel RecordingModel ScriptedModel recorded",
     "evonb.testing": "Step record steps",
 }
 FACES = [
@@ -65,6 +79,42 @@ def test_a_public_face_lists_only_what_is_there(module: str) -> None:
     assert len(face.__all__) == len(set(face.__all__))
 
 
+@pytest.mark.parametrize("module", FACES)
+def test_a_public_face_lists_all_that_it_took_in(module: str) -> None:
+    face = importlib.import_module(module)
+    ours = {
+        name
+        for name, value in vars(face).items()
+        if not name.startswith("_")
+        and not inspect.ismodule(value)
+        and getattr(value, "__module__", "").startswith("evonb.")
+        and (value.__module__ != module or inspect.isclass(value))
+    }
+    assert ours - set(face.__all__) <= {"require"}  # the door to optional packages
+
+
+def test_no_file_names_this_machine_or_a_package_server() -> None:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    # In two halves, so that this file doesn't find itself.
+    words = ["/wo" + "rk/main", "/wo" + "rk/shared", "ipykernel" + r"_\d+/", "farm" + r"-\w", "/\\.lib" + "rary"]
+    words += [
+        "registry" + r"\.npm",
+        "py" + r"pi\.org",
+        "py" + "pi-",
+        "--index" + "-url",
+        "/tmp/" + "venv",
+        "/ro" + "ot/",
+    ]
+    places = re.compile("|".join(words))
+    found = []
+    for name in filter(None, listed.split("\0")):
+        path = ROOT / name
+        if path.is_file() and path.suffix not in (".png", ".db"):
+            hit = places.search(path.read_bytes().decode("utf-8", "replace"))
+            found += [f"{name}: {hit.group()}"] if hit else []
+    assert found == []
+
+
 @pytest.mark.parametrize("module", ["evonb", "evonb.typing", "evonb.graph", "evonb.llm", "evonb.testing"])
 def test_an_import_loads_no_optional_package(module: str) -> None:
     code = f"import {module}, sys, json; print(json.dumps([name for name in {OPTIONAL} if name in sys.modules]))"
@@ -78,11 +128,12 @@ def test_the_typescript_twin_of_the_protocol_is_fresh() -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_the_bundle_of_the_views_stays_small() -> None:
-    # Every widget instance carries it whole in the notebook.
-    static = [path for path in (ROOT / "evonb" / "widgets" / "static").iterdir() if path.suffix in (".js", ".css")]
-    assert static
-    assert sum(path.stat().st_size for path in static) < 150_000
+@pytest.mark.parametrize("view", ["graph", "debugger"])
+def test_the_bundle_of_a_view_stays_small(view: str) -> None:
+    # Every widget instance carries its own whole in the notebook.
+    static = ROOT / "evonb" / "widgets" / "static"
+    assert (static / f"{view}.js").stat().st_size < 150_000
+    assert (static / f"{view}.css").stat().st_size < 50_000
 
 
 @pytest.fixture(scope="module")
@@ -105,6 +156,7 @@ def test_the_wheel_holds_every_file_of_the_package_and_nothing_else(wheel: set[s
 
 
 def test_the_wheel_holds_what_is_not_python(wheel: set[str]) -> None:
-    needed = {"evonb/py.typed", "evonb/widgets/static/graph.js", "evonb/export/assets/tokens.css"}
+    needed = {"evonb/py.typed", "evonb/llm/smollm2.jinja", "evonb/export/assets/tokens.css"}
+    needed |= {f"evonb/widgets/static/{view}.{kind}" for view in ("graph", "debugger") for kind in ("js", "css")}
     assert needed <= wheel
     assert any(name.endswith("licenses/LICENSE") for name in wheel)

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import atexit
+import http.client
+import json
 import os
 import secrets
 import threading
@@ -14,6 +16,7 @@ import weakref
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Self
+from urllib.parse import urlsplit
 
 from pydantic import BaseModel
 
@@ -212,6 +215,7 @@ class LocalModel:
                 where=f"LocalModel, {weights.name}",
                 fix="check that the file is a whole GGUF file, and that there is memory for it",
             ) from error
+        _settle(server.listening_address, self._key, self._timeout_s)
         # At exit it must end before xllamacpp takes down what it stands on, so after that package's import: exit
         # functions run last in, first out.
         atexit.register(self._servers.clear)
@@ -241,3 +245,16 @@ class LocalModel:
         if self._weights is None:
             params.chat_template = chat_template()
         return params
+
+
+def _settle(address: str, key: str, timeout_s: float) -> None:
+    """Have one token made, so that the server's loop runs for certain: a server stopped before that never ends."""
+    place = urlsplit(address)
+    connection = http.client.HTTPConnection(place.hostname or "127.0.0.1", place.port, timeout=timeout_s)
+    try:
+        body = json.dumps({"prompt": "a", "max_tokens": 1})
+        headers = {"Authorization": f"Bearer {key}", "Content-Type": "application/json"}
+        connection.request("POST", "/v1/completions", body, headers)
+        connection.getresponse().read()
+    finally:
+        connection.close()
