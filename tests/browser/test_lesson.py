@@ -47,14 +47,14 @@ def test_lesson_one_lights_up_and_ends_as_its_text_says(open_notebook: OpenNoteb
     picture.screenshot(screens / "lesson-drafting.png")
     picture.expect_chip("Done")
     picture.expect_nodes(classify="done", past_tickets="done", look_up_help="done", revise="done", send="done")
-    picture.expect_nodes(close="idle")
+    picture.expect_nodes(close="skipped")
     expect(picture.node("review").locator(".times")).to_have_text("×2")
     expect(notebook.cell(first_run).locator(".jp-OutputArea")).to_contain_text("within 5 days")
     assert "pulse" in picture.seen()["review>revise"]
     picture.screenshot(screens / "lesson-done.png")
 
     notebook.run(junk_run)
-    picture.expect_nodes(classify="done", close="done", draft="idle")
+    picture.expect_nodes(classify="done", close="done", draft="skipped")
     picture.expect_edge("classify>open_case", "off")
 
     notebook.run(failing_run, fails=True)
