@@ -165,11 +165,12 @@ class Held(TypedDict):
 def test_a_node_can_change_neither_siblings_nor_history_nor_inputs(value: Any, other: Any) -> None:
     seen: dict[str, Any] = {}
 
-    def vandal(state: Any) -> None:
+    def vandal(state: Any) -> dict[str, Any]:
         for key in list(state):
             vandalise(state[key])
         state["value"] = "graffiti"
         state.pop("other")
+        return {}
 
     def witness(name: str) -> Any:
         return lambda state: seen.update({name: copy.deepcopy(dict(state))})
