@@ -41,18 +41,14 @@ class Reader:
         self._visits: list[int] = []
         self._at: Moment | None = None
         self.position: Mapping[str, Any] = store.document(run_id, "position") or {}
-        newest = next(iter(store.steps(run_id, after=-1, newest_first=True)), None)
-        self._newest = newest
         noted = int(self.position.get("newest", -1))
-        crashed = newest is not None and newest.number > noted
-        self.tip = newest.number if crashed and newest is not None else int(self.position.get("step", 0))
-        self.crashed = crashed
-        self.is_single = (
-            newest is not None
-            and newest.branch == 0
-            and int(self.position.get("branches", 1)) == 1
-            and self.tip == newest.number
-        )
+        # Only what was made after that pause: a step at a pause may hold a whole state, which takes long to read.
+        newest = next(iter(store.steps(run_id, after=noted, newest_first=True)), None)
+        self._newest = newest
+        self.crashed = newest is not None
+        self.tip = int(self.position.get("step", 0)) if newest is None else newest.number
+        is_main = int(self.position.get("branches", 1)) == 1 and (newest is None or newest.branch == 0)
+        self.is_single = is_main and self.tip == (noted if newest is None else newest.number)
 
     @property
     def last_number(self) -> int:
