@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evonb.parsing.json_scalars import MISSING, partial_scalar
-from evonb.parsing.json_strings import unescape, whole_escapes
+from evonb.parsing.json_strings import decode, paired, whole_escapes
 from evonb.parsing.limits import MAX_DEPTH
 
 _BLANK = re.compile(r"[ \t\r\n]*")
@@ -80,7 +80,7 @@ class JsonStream:
         if top is None or (isinstance(top.container, dict) and top.key is MISSING):
             return MISSING
         if self._string is not None:
-            return "".join(self._string) + unescape(self._rest[: whole_escapes(self._rest)])
+            return _joined([*self._string, decode(self._rest[: whole_escapes(self._rest)])])
         token = self._rest.strip()
         return partial_scalar(token) if token and token[0] not in '"{[' else MISSING
 
@@ -99,7 +99,7 @@ class JsonStream:
             if text[stop.end()] == "u" and len(text) < stop.end() + 5:
                 return ~self._keep(text, start, stop.start())
         pieces = self._string or []
-        pieces.append(unescape(text[start : stop.start()]))
+        pieces.append(decode(text[start : stop.start()]))
         self._string = None
         self._put(_joined(pieces))
         return stop.end()
@@ -108,7 +108,7 @@ class JsonStream:
         """Decode what is safe; an escape that may go on stays for the next piece."""
         end = start + whole_escapes(text[start:end])
         if self._string is not None and end > start:
-            self._string.append(unescape(text[start:end]))
+            self._string.append(decode(text[start:end]))
         return end
 
     def _token(self, text: str, at: int) -> int:
@@ -204,4 +204,4 @@ class JsonStream:
 
 
 def _joined(pieces: list[str]) -> str:
-    return pieces[0] if len(pieces) == 1 else "".join(pieces)
+    return paired(pieces[0] if len(pieces) == 1 else "".join(pieces))

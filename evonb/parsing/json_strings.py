@@ -30,8 +30,11 @@ _KEY_AHEAD = re.compile(
 )
 _ITEM_AHEAD = re.compile(r"""[\s\u00a0]*(?:["'“„«‘＂「{\[\]}\d+.-]|true|false|null|None|True|False|NaN|//|/\*|\#|\Z)""")
 # The beginning of an escape, or the first half of a pair of escapes that make one character.
-_HALF_ESCAPE = re.compile(r"(?<!\\)\\u(?:[0-9a-fA-F]{0,3}|[dD][89abAB][0-9a-fA-F]{2}(?:\\(?:u[0-9a-fA-F]{0,3})?)?)\Z")
+_HALF_ESCAPE = re.compile(
+    r"(?<!\\)(?:\\\\)*(\\u(?:[0-9a-fA-F]{0,3}|[dD][89abAB][0-9a-fA-F]{2}(?:\\(?:u[0-9a-fA-F]{0,3})?)?))\Z"
+)
 _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
+_HALF = re.compile("[\ud800-\udfff]")
 _SIMPLE = {"n": "\n", "t": "\t", "r": "\r", "b": "\b", "f": "\f", "/": "/", "\\": "\\"}
 _PATH = re.compile(r"^(?:[A-Za-z]:\\(?!\\)|\\\\?[\w$.-]+\\(?!\\))")
 _TEX = re.compile(
@@ -120,7 +123,7 @@ def whole_escapes(body: str) -> int:
     """How much of a string that was cut off can be read: all but the beginning of an escape."""
     half = _HALF_ESCAPE.search(body, max(0, len(body) - 12))
     if half:
-        return half.start()
+        return half.start(1)
     slashes = len(body) - len(body.rstrip("\\"))
     return len(body) - slashes % 2
 
@@ -179,14 +182,22 @@ def unescape(body: str, quote: str = '"') -> str:
     """
     if "\\" not in body:
         return body
-    if _UNKNOWN.search(body):
+    if _UNKNOWN.search(body.replace("\\\\", "")):  # an escaped backslash doesn't escape what follows
         if _PATH.match(body):
             return body.replace("\\\\", "\\")
         body = _TEX.sub(lambda word: "\\" + word.group(), body)
-    text = _ESCAPE.sub(_meaning, body)
-    if any("\ud800" <= char <= "\udfff" for char in text):
-        # A pair of escapes makes one character; a lone half stays what it is.
-        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+    return paired(_ESCAPE.sub(_meaning, body))
+
+
+def decode(body: str) -> str:
+    """The text of a valid JSON string's body, or of a piece of one: no guesses; halves of a pair stay apart."""
+    return _ESCAPE.sub(_meaning, body) if "\\" in body else body
+
+
+def paired(text: str) -> str:
+    """`text` with each two halves of one character made one; a lone half stays what it is."""
+    if _HALF.search(text):
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
     return text
 
 

@@ -46,6 +46,15 @@ def test_a_json_stream_ends_with_the_value(value: Any, sizes: list[int]) -> None
     assert stream.value == value
 
 
+@pytest.mark.parametrize("size", range(1, 12))
+@pytest.mark.parametrize("text", ["𐀀\\", "\\𐀀", "a\\𐀀\\b", "\\t𐀀\\\\", "C:\\u\\new𐀀", "\\frac{𐀀}"])
+def test_escapes_cut_anywhere_mean_the_same(text: str, size: int) -> None:
+    stream = JsonStream()
+    for piece in pieces(json.dumps([text]), [size]):
+        stream.feed(piece)
+    assert stream.value == [text]
+
+
 def test_the_value_grows_with_the_text() -> None:
     parser = OutputParser()
     seen = [parser.feed(piece).data for piece in ['{"city": "Os', 'lo", "n', '": 1', "2, ", '"tags": ["a"', ', "b"]}']]
