@@ -207,7 +207,11 @@ class DebugCommands:
             self._debugger.skip(uuid, delta)
 
     async def _set_breakpoint(self, command: Command) -> None:
-        debugger, former = self._debugger, command.get("id")
+        debugger, former, enabled = self._debugger, command.get("id"), bool(command.get("enabled", True))
+        if former is not None and self._only_switched(command):
+            # Made anew it would lose its hits, and a condition that is a Python function.
+            (debugger.enable_breakpoint if enabled else debugger.disable_breakpoint)(str(former))
+            return
         condition, log = _condition(command, "condition"), _condition(command, "log")
         kind = command.get("kind")
         options: dict[str, Any] = {"hit": command.get("hit"), "log": log, "condition": condition}
@@ -224,8 +228,14 @@ class DebugCommands:
         made = debugger.add_breakpoint(**options)
         if former is not None:
             debugger.remove_breakpoint(str(former))
-        if not command.get("enabled", True):
+        if not enabled:
             debugger.disable_breakpoint(made.id)
+
+    def _only_switched(self, command: Command) -> bool:
+        """Whether the command leaves a breakpoint as the panel shows it, but for being on or off."""
+        shown = next((each for each in self._feed.state["breakpoints"] if each["id"] == command.get("id")), None)
+        said = ("kind", "node", "edge", "when", "condition", "hit", "log")
+        return shown is not None and all(command.get(name) == shown[name] for name in said)  # type: ignore[literal-required]
 
     async def _remove_breakpoint(self, command: Command) -> None:
         self._debugger.remove_breakpoint(str(command.get("id")))

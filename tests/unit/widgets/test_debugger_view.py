@@ -128,3 +128,20 @@ async def test_a_session_that_code_moves_is_shown(debugger: GraphEngineDebugger)
     await debugger.resume()
     assert (await handle)["count"] == 7
     assert view.debug["status"] == "finished"
+
+
+async def test_a_breakpoint_on_a_function_is_switched_off_and_on_again(debugger: GraphEngineDebugger) -> None:
+    def always(state: Any) -> bool:
+        return True
+
+    made = debugger.add_breakpoint("one", condition=always)
+    view = DebuggerView(debugger)
+    shown = next(each for each in view.debug["breakpoints"] if each["id"] == made.id)
+    command = {name: shown[name] for name in ("id", "kind", "node", "edge", "when", "condition", "hit", "log")}
+    for enabled in (False, True):
+        answer = await reply(view, type="set_breakpoint", **command, enabled=enabled)
+        assert answer["ok"], answer
+        (kept,) = [each for each in debugger.breakpoints() if each.node == "one"]
+        assert (kept.id, kept.enabled) == (made.id, enabled)
+        assert kept.condition is not None
+    view.close()
