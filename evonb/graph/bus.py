@@ -146,6 +146,17 @@ class Bus:
                 payload=payload,
             )
 
+    def note(self, frame: Frame, text: str) -> bool:
+        """Note what a running node is warned of; gives whether it is new to this run."""
+        name = frame.fields.get("node_name")
+        if self.on and name is not None:
+            from evonb.graph.events import NodeNoted
+
+            self.emit(NodeNoted, frame.path, node=name, text=text)
+        is_new = text not in self.told
+        self.told.add(text)
+        return is_new
+
     # --- asynchronous streaming handlers -----------------------------------------------
 
     def deliver(self, message: Awaitable[None]) -> None:

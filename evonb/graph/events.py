@@ -10,6 +10,35 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal, NewType
 
+__all__ = [
+    "BreakpointHit",
+    "Chunk",
+    "Detach",
+    "EdgeTaken",
+    "ErrorInfo",
+    "Event",
+    "FinishReason",
+    "ForkMade",
+    "JoinImpossible",
+    "JoinSatisfied",
+    "Listener",
+    "NodeFailed",
+    "NodeFinished",
+    "NodeNoted",
+    "NodeQueued",
+    "NodeSkipped",
+    "NodeStarted",
+    "NodeWaiting",
+    "RouteDecided",
+    "RunFailed",
+    "RunFinished",
+    "RunId",
+    "RunPaused",
+    "RunStarted",
+    "StateEdited",
+    "TaskId",
+]
+
 RunId = NewType("RunId", str)
 TaskId = NewType("TaskId", str)
 
@@ -135,6 +164,19 @@ class NodeSkipped(Event):
     node: str
     task_id: TaskId
     reason: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeNoted(Event):
+    """A running node was warned of, and went on: it wrote a key that the state hasn't, say.
+
+    Told in every visit in which it happens, between the node's start and its end; the `GraphWarning` itself is given
+    once per run.
+    """
+
+    node: str
+    text: str
+    """The warning."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

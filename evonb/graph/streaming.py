@@ -63,12 +63,15 @@ class StreamCtx(BaseModel):
 
 
 class Sink(Protocol):
-    """What a run is to the writer."""
+    """What a run is to the code that runs in it."""
 
     closed: bool
 
     def chunk(self, frame: Frame, payload: Any) -> None:
         """Note a chunk in the run's stream; from any thread."""
+
+    def note(self, frame: Frame, text: str) -> bool:
+        """Note a warning about the running node in the run's stream; gives whether the run has none like it."""
 
     def deliver(self, message: Awaitable[None]) -> None:
         """See to it that an asynchronous handler's call is awaited, in order, before the run ends."""

@@ -13,7 +13,7 @@ __all__ = ["warn"]
 
 
 def warn(text: str, function: Any = None) -> None:
-    """Warn: once per run while a node runs, else every time.
+    """Warn: once per run while a node runs, else every time. A running node is told of by the run's events too.
 
     Python's own filters hold as ever, but what one run was told isn't kept from the next, as it would be for warnings
     that come from one line of code.
@@ -24,11 +24,8 @@ def warn(text: str, function: Any = None) -> None:
             or the user's line that is under way.
     """
     frame = current_frame()
-    told = getattr(frame.run, "told", None) if frame is not None else None
-    if told is not None:
-        if text in told:
-            return
-        told.add(text)
+    if frame is not None and frame.run is not None and not frame.run.note(frame, text):
+        return
     if function is None and frame is not None:
         function = frame.function()
     place = (None if function is None else def_place(function)) or calling_place() or ("evonb", 1)

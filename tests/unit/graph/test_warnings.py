@@ -9,7 +9,7 @@ from typing import Annotated, Any, NotRequired, TypedDict
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from evonb.graph import END, START, GraphBuilder, GraphWarning, node
+from evonb.graph import END, START, GraphBuilder, GraphEngine, GraphWarning, events, node
 from evonb.typing import StateMessage, UserMessage
 
 
@@ -186,3 +186,86 @@ def test_a_node_that_only_reads_or_returns_is_told_nothing(body: Any) -> None:
 def test_what_a_model_does_with_itself_is_not_the_nodes_doing() -> None:
     assert told(lambda state: None, Busy, inputs={"n": 1}) == []
     assert told(lambda state: None, Model, inputs={"extra": [1]}) == []
+
+
+# --- as events ------------------------------------------------------------------------------------------
+
+
+def noted(engine: GraphEngine, inputs: Any = INPUTS) -> tuple[list[tuple[Any, ...]], list[str]]:
+    """Path, node and text of each note, and the kinds of all events."""
+    seen: list[events.Event] = []
+    detach = engine.attach(seen.append)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        engine.run_sync(inputs)
+    detach()
+    notes = [(each.path, each.node, each.text) for each in seen if isinstance(each, events.NodeNoted)]
+    return notes, [type(each).__name__ for each in seen]
+
+
+def one_node(body: Any) -> GraphEngine:
+    with GraphBuilder(State, name="g") as graph:
+        START >> node(body, name="a") >> END
+    return graph.build()
+
+
+def test_an_unknown_key_is_noted_on_its_node_before_the_node_ends() -> None:
+    notes, kinds = noted(one_node(misspelling))
+    assert notes == [((), "a", "Node 'a': The state has no key 'lgo'; it has 'log'. The value is ignored")]
+    assert kinds[kinds.index("NodeNoted") - 1 :][:3] == ["NodeStarted", "NodeNoted", "NodeFinished"]
+
+
+@pytest.mark.parametrize("options", [{}, {"timeout": 5}])
+def test_a_change_in_place_is_noted_on_its_node(options: Any) -> None:
+    with GraphBuilder(State, name="g") as graph:
+        START >> node(appends, name="a", **options) >> END
+    ((path, name, text),) = noted(graph.build())[0]
+    assert (path, name) == ((), "a")
+    assert text.startswith("Node 'a' changed 'log'")
+
+
+def test_every_visit_is_noted_though_the_run_warns_once() -> None:
+    with GraphBuilder(State, name="g") as graph:
+        a = node(misspelling, name="a")
+        START >> a >> a
+        a >> END
+    notes, kinds = noted(graph.build(max_turn=3), {})
+    assert len(notes) == kinds.count("NodeStarted") == 3
+
+
+def test_a_note_in_a_sub_graph_says_where() -> None:
+    engine = one_node(one_node(misspelling))
+    assert [(path, name) for path, name, _ in noted(engine)[0]] == [(("a",), "a")]
+
+
+def test_a_sub_graph_without_an_end_is_noted_on_its_node() -> None:
+    with GraphBuilder(State, name="inner") as inner:
+        START >> node(lambda state: None, name="x") >> node(lambda state: None, name="y") >> END
+    notes, _ = noted(one_node(inner.build(max_turn=1)))
+    assert [(path, name) for path, name, _ in notes] == [((), "a")]
+    assert "nothing reached its end" in notes[0][2]
+
+
+def test_a_debugged_node_is_noted_again_after_going_back() -> None:
+    with GraphBuilder(State, name="g") as graph:
+        START >> node(misspelling, name="a") >> END
+    debugger = graph.build(graph_mode="debug")
+    seen: list[events.Event] = []
+    debugger.attach(seen.append)
+
+    async def session() -> None:
+        await debugger.debug({})
+        debugger.goto(0)
+        await debugger.resume()
+
+    with pytest.warns(GraphWarning, match="lgo"):
+        asyncio.run(session())
+    assert [each.node for each in seen if isinstance(each, events.NodeNoted)] == ["a", "a"]
+
+
+def test_what_is_wrong_with_the_inputs_is_noted_on_no_node() -> None:
+    assert noted(one_node(lambda state: None), {"nn": 1})[0] == []
+
+
+def test_a_node_that_is_warned_of_nothing_is_noted_nothing() -> None:
+    assert noted(one_node(lambda state: {"n": 2}))[0] == []
