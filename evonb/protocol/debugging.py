@@ -24,7 +24,13 @@ CommandName = Literal[
 
 
 class WireStep(TypedDict):
-    """One finished task. `number` orders a branch; `lane` puts parallel ones under each other; `wave` groups them."""
+    """One finished task.
+
+    `number` orders a branch; `lane` puts parallel ones under each other; `wave` groups them.
+
+    `tools` names the tools that it called, in order, the first 20; `tokens` is what its models took in and gave out,
+    None if none was asked or its server doesn't say.
+    """
 
     number: int
     task: str
@@ -38,6 +44,8 @@ class WireStep(TypedDict):
     duration_s: float
     wrote: list[str]
     effect: bool
+    tools: list[str]
+    tokens: int | None
 
 
 class WireBranch(TypedDict):
@@ -120,6 +128,16 @@ class WireWatch(TypedDict):
     error: str
 
 
+class WireQuestion(TypedDict):
+    """What a node asks a person and waits for. `schema` is the JSON schema of the answer; `default` fits it."""
+
+    id: str
+    node: str
+    text: str
+    schema: dict[str, object]
+    default: NotRequired[object]
+
+
 class DebugState(TypedDict):
     """All that the panel needs.
 
@@ -136,6 +154,7 @@ class DebugState(TypedDict):
         state: The state at the shown point.
         messages: Its chat messages, the newest 100; None when it has no key of messages.
         input_schema: JSON schema of the inputs, for the form.
+        questions: What nodes of the live run ask and wait for, oldest first.
     """
 
     seq: int
@@ -158,6 +177,7 @@ class DebugState(TypedDict):
     log: list[WireLog]
     watches: list[WireWatch]
     input_schema: dict[str, object]
+    questions: list[WireQuestion]
 
 
 class DebugMessage(TypedDict):
@@ -272,6 +292,15 @@ class WatchCommand(TypedDict):
     text: str
 
 
+class AnswerCommand(TypedDict):
+    """Answer a question with a JSON value. One that doesn't fit is refused with the reason; the question stays open."""
+
+    type: Literal["answer"]
+    request_id: str
+    question: str
+    value: object
+
+
 class NameBranchCommand(TypedDict):
     type: Literal["name_branch"]
     request_id: str
@@ -299,6 +328,7 @@ DebugCommand = (
     | InspectKeyCommand
     | WhyCommand
     | WatchCommand
+    | AnswerCommand
     | NameBranchCommand
     | CompareCommand
 )

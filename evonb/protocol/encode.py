@@ -9,6 +9,7 @@ from collections.abc import Iterable
 
 from evonb.graph import events as ev
 from evonb.graph.topology import EdgeInfo, Finding, NodeInfo, Topology, node_id
+from evonb.protocol.encode_chunk import encode_chunk
 from evonb.protocol.messages import (
     SourceLine,
     WireEdge,
@@ -18,10 +19,9 @@ from evonb.protocol.messages import (
     WireGraph,
     WireNode,
 )
-from evonb.protocol.preview import full_text, preview, previews
-from evonb.typing import ChatStreamChunk
+from evonb.protocol.preview import full_text, previews
 
-__all__ = ["EventEncoder", "text_of_chunk", "to_wire_error", "to_wire_graph"]
+__all__ = ["EventEncoder", "to_wire_error", "to_wire_graph"]
 
 MAX_DOC_CHARS = 600
 MAX_LINE_CHARS = 200
@@ -51,21 +51,6 @@ def to_wire_error(error: ev.ErrorInfo) -> WireError:
         "source": lines[:20],
         "traceback": full_text(error.traceback),
     }
-
-
-def text_of_chunk(payload: object) -> str:
-    """What a streamed payload adds to a node's text: a string, a model's words, else a preview on its own line."""
-    if isinstance(payload, str):
-        return str.__str__(payload)
-    if isinstance(payload, ChatStreamChunk):
-        return payload.content or payload.reasoning_content or ""
-    if isinstance(payload, dict):
-        text = dict.get(payload, "content")
-        if isinstance(text, str):
-            return text
-        if text is None and isinstance(thought := dict.get(payload, "reasoning_content"), str):
-            return thought
-    return preview(payload)["text"] + "\n"
 
 
 class EventEncoder:
@@ -114,8 +99,7 @@ class EventEncoder:
                     "count": 1,
                 }
             case ev.Chunk(node=str(name)):
-                text = text_of_chunk(event.payload)
-                return {"type": "chunk", "at_s": at_s, "node": node_id(event.path, name), "text": text, "count": 1}
+                return encode_chunk(event, node_id(event.path, name))
             case ev.NodeFailed() | ev.NodeSkipped() | ev.NodeWaiting():
                 return self._node_trouble(event)
             case ev.RouteDecided() | ev.JoinSatisfied() | ev.JoinImpossible():

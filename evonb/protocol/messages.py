@@ -16,6 +16,8 @@ PREVIEW_CHARS = 80
 """A value in one line; the whole is shown on request."""
 STREAM_TAIL_CHARS = 400
 """How much of a node's streamed text a snapshot keeps; the end matters."""
+TOOLS_KEPT = 20
+WARNINGS_KEPT = 5
 
 NodeStatus = Literal["idle", "queued", "waiting", "running", "done", "failed", "skipped", "paused"]
 RunStatus = Literal["idle", "running", "paused", "finished", "failed"]
@@ -116,6 +118,15 @@ class SourceLine(TypedDict):
     hit: bool
 
 
+class WireToolCall(TypedDict):
+    """One call of a tool: `asked` by a model, `running`, or over; `duration_s` once it is over."""
+
+    id: str
+    tool: str
+    status: Literal["asked", "running", "done", "failed"]
+    duration_s: float | None
+
+
 class NodeState(TypedDict):
     """One node in the current run.
 
@@ -123,6 +134,10 @@ class NodeState(TypedDict):
     else waiting, else how the last one ended. `started_s` is the newest start on the run's clock, `total_s` the time
     of all finished visits. `stream` holds the end of the text that the current visit has streamed. A node is "skipped"
     if it did not complete in this run; `note` says why: "not chosen", "not reached", "stopped after 0.5 s".
+
+    `tools` are the newest TOOLS_KEPT calls of the current visit. Tokens (as the model's server counts them) and
+    `model_s`, the seconds spent waiting for models, add up over the run, as do `warnings`, at most WARNINGS_KEPT.
+    `question` is what the node asks a person and waits for, "" if nothing.
     """
 
     status: NodeStatus
@@ -138,6 +153,12 @@ class NodeState(TypedDict):
     chunks: int
     stream: str
     wrote: list[str]
+    tools: list[WireToolCall]
+    tokens_in: int
+    tokens_out: int
+    model_s: float
+    question: str
+    warnings: list[str]
 
 
 class EdgeState(TypedDict):
@@ -303,6 +324,46 @@ class ChunkW(TypedDict):
     count: int
 
 
+class ToolCallW(TypedDict):
+    """A call of a tool came to a new stage. `text` is streamed text of the node, as a chunk's."""
+
+    type: Literal["tool_call"]
+    at_s: float
+    node: str
+    call: WireToolCall
+    text: str
+
+
+class UsageW(TypedDict):
+    """What one reply of a model took: tokens as its server counts them, and seconds."""
+
+    type: Literal["usage"]
+    at_s: float
+    node: str
+    tokens_in: int
+    tokens_out: int
+    seconds: float
+
+
+class QuestionW(TypedDict):
+    """A node asks a person and waits; `question` is "" once that is over. `text` is streamed text, as a chunk's."""
+
+    type: Literal["question"]
+    at_s: float
+    node: str
+    question: str
+    text: str
+
+
+class NodeNotedW(TypedDict):
+    """The engine warned about a node: a wrong key in its delta, say."""
+
+    type: Literal["node_noted"]
+    at_s: float
+    node: str
+    text: str
+
+
 WireEvent = (
     RunStartedW
     | RunPausedW
@@ -319,6 +380,10 @@ WireEvent = (
     | JoinSatisfiedW
     | JoinImpossibleW
     | ChunkW
+    | ToolCallW
+    | UsageW
+    | QuestionW
+    | NodeNotedW
 )
 
 

@@ -12,15 +12,19 @@ from evonb.protocol.durations import duration
 from evonb.protocol.messages import (
     PROTOCOL_VERSION,
     STREAM_TAIL_CHARS,
+    TOOLS_KEPT,
+    WARNINGS_KEPT,
     EdgeState,
     NodeSkippedW,
     NodeState,
     NodeStatus,
     RunState,
     Snapshot,
+    UsageW,
     WireEvent,
     WireGraph,
     WireLayout,
+    WireToolCall,
 )
 
 
@@ -39,6 +43,12 @@ def idle_node() -> NodeState:
         "chunks": 0,
         "stream": "",
         "wrote": [],
+        "tools": [],
+        "tokens_in": 0,
+        "tokens_out": 0,
+        "model_s": 0.0,
+        "question": "",
+        "warnings": [],
     }
 
 
@@ -119,6 +129,14 @@ def reduce(snapshot: Snapshot, event: WireEvent) -> Snapshot:
             return _node(snapshot, event["node"], arrived=event["arrived"], missing=event["missing"], note=event["why"])
         case "chunk":
             return _chunk(snapshot, event["node"], event["text"], event["count"])
+        case "tool_call":
+            return _tool_call(_chunk(snapshot, event["node"], event["text"], 1), event["node"], event["call"])
+        case "usage":
+            return _used(snapshot, event)
+        case "question":
+            return _node(_chunk(snapshot, event["node"], event["text"], 1), event["node"], question=event["question"])
+        case "node_noted":
+            return _noted(snapshot, event["node"], event["text"])
         case _ as never:
             assert_never(never)
 
@@ -183,6 +201,8 @@ def _started(snapshot: Snapshot, name: str, visit: int, at_s: float) -> Snapshot
         started_s=at_s,
         stream="" if old["running"] == 0 else old["stream"],
         chunks=0 if old["running"] == 0 else old["chunks"],
+        tools=[] if old["running"] == 0 else old["tools"],
+        question="",
         note="",
     )
 
@@ -199,6 +219,7 @@ def _finished(snapshot: Snapshot, name: str, duration_s: float, wrote: list[str]
         last_s=duration_s,
         total_s=old["total_s"] + duration_s,
         wrote=wrote,
+        question="",
     )
 
 
@@ -206,7 +227,8 @@ def _failed(snapshot: Snapshot, name: str, duration_s: float, what: str) -> Snap
     old = snapshot["nodes"].get(name)
     if old is None:
         return snapshot
-    return _node(snapshot, name, ended="failed", running=max(0, old["running"] - 1), last_s=duration_s, note=what)
+    running = max(0, old["running"] - 1)
+    return _node(snapshot, name, ended="failed", running=running, last_s=duration_s, note=what, question="")
 
 
 def _skipped(snapshot: Snapshot, event: NodeSkippedW) -> Snapshot:
@@ -224,7 +246,8 @@ def _skipped(snapshot: Snapshot, event: NodeSkippedW) -> Snapshot:
 def _cut_off(old: NodeState, at_s: float) -> dict[str, object]:
     """What a node keeps of a visit that was stopped: how long it took until then."""
     spent = max(0.0, at_s - (at_s if old["started_s"] is None else old["started_s"]))
-    return {"last_s": spent, "total_s": old["total_s"] + spent, "note": f"stopped after {duration(spent)}"}
+    note = f"stopped after {duration(spent)}"
+    return {"last_s": spent, "total_s": old["total_s"] + spent, "note": note, "question": ""}
 
 
 def settled(snapshot: Snapshot, at_s: float) -> Snapshot:
@@ -279,6 +302,35 @@ def _chunk(snapshot: Snapshot, name: str, text: str, count: int) -> Snapshot:
         return snapshot
     stream = (old["stream"] + text)[-STREAM_TAIL_CHARS:]
     return _node(snapshot, name, stream=stream, chunks=old["chunks"] + count)
+
+
+def _tool_call(snapshot: Snapshot, name: str, call: WireToolCall) -> Snapshot:
+    old = snapshot["nodes"].get(name)
+    if old is None:
+        return snapshot
+    known = any(each["id"] == call["id"] for each in old["tools"])
+    calls = [call if each["id"] == call["id"] else each for each in old["tools"]] if known else [*old["tools"], call]
+    return _node(snapshot, name, tools=calls[-TOOLS_KEPT:])
+
+
+def _used(snapshot: Snapshot, event: UsageW) -> Snapshot:
+    old = snapshot["nodes"].get(event["node"])
+    if old is None:
+        return snapshot
+    return _node(
+        snapshot,
+        event["node"],
+        tokens_in=old["tokens_in"] + event["tokens_in"],
+        tokens_out=old["tokens_out"] + event["tokens_out"],
+        model_s=old["model_s"] + event["seconds"],
+    )
+
+
+def _noted(snapshot: Snapshot, name: str, text: str) -> Snapshot:
+    old = snapshot["nodes"].get(name)
+    if old is None or text in old["warnings"] or len(old["warnings"]) >= WARNINGS_KEPT:
+        return snapshot
+    return _node(snapshot, name, warnings=[*old["warnings"], text])
 
 
 def _edge(snapshot: Snapshot, name: str, *, taken: int = 0, passed_over: int = 0) -> Snapshot:

@@ -53,9 +53,9 @@ class Batch:
             self._events, self._epoch = {}, {}
             self._append(event, self.weight)
         else:
-            self._append(event)
-            if event["type"] == "node_started":
-                # It resets the node's stream: later chunks mustn't merge with earlier ones.
+            self._append(_bounded(event))
+            if event["type"] in ("node_started", "tool_call", "question"):
+                # It resets the node's stream, or adds to it: later chunks mustn't merge with earlier ones.
                 self._epoch[event["node"]] = self._epoch.get(event["node"], 0) + 1
 
     def take(self, max_events: int = MAX_EVENTS, max_bytes: int = MAX_BYTES) -> list[Part]:
@@ -94,8 +94,8 @@ class Batch:
 
 
 def _bounded(event: WireEvent) -> WireEvent:
-    if event["type"] == "chunk":
-        return {**event, "text": event["text"][-STREAM_TAIL_CHARS:]}
+    if event["type"] in ("chunk", "tool_call", "question"):
+        return {**event, "text": event["text"][-STREAM_TAIL_CHARS:]}  # type: ignore[return-value]
     return event
 
 

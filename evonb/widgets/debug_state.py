@@ -105,6 +105,7 @@ def make_state(session: Session) -> DebugState:
         "log": session.log.lines(numbers, LOG_SHOWN),
         "watches": shown_watches(shown, session.watches),
         "input_schema": session.keys.input_schema,
+        "questions": [],
     }
 
 
@@ -128,6 +129,8 @@ def wire_step(step: Step, lane: int = 0) -> WireStep:
         "duration_s": step.duration_s,
         "wrote": [key[:80] for key in step.wrote[:50]],
         "effect": step.effect,
+        "tools": [],
+        "tokens": None,
     }
 
 

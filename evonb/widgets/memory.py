@@ -9,7 +9,7 @@ from itertools import islice
 
 from evonb.graph import events as ev
 from evonb.graph.topology import NodeInfo, node_id
-from evonb.protocol.encode import text_of_chunk
+from evonb.protocol.encode_chunk import text_of_chunk
 from evonb.protocol.messages import NodeDetails
 from evonb.protocol.preview import FULL_CHARS, fields_of, full_text
 

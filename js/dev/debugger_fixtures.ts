@@ -47,8 +47,9 @@ function steps(told: readonly Told[], branch: number, first: number): WireStep[]
     const lane = told.slice(0, i).filter((one) => one[1] === wave).length;
     const at_s = clock;
     clock += duration_s;
-    const rest = { branch, wave, lane, status: "done" as const, effect: node === "tools", wrote: [...wrote] };
-    return { number: first + i, task: `t${first + i}`, node, visit, at_s, duration_s, ...rest };
+    const rest = { branch, wave, lane, status: "done" as const, effect: node === "tools" };
+    const heavy = { wrote: [...wrote], tools: [], tokens: null };
+    return { number: first + i, task: `t${first + i}`, node, visit, at_s, duration_s, ...rest, ...heavy };
   });
 }
 

@@ -17,6 +17,8 @@ function step(number: number, node: string, more: Partial<WireStep> = {}): WireS
     at_s: 0,
     duration_s: 1,
     effect: false,
+    tools: [],
+    tokens: null,
   } as const;
   return { number, task: `t${number}`, node, wrote: [], ...rest, ...more };
 }

@@ -218,6 +218,38 @@ def cut_short() -> Recorder:
     return r
 
 
+def agent() -> Recorder:
+    """A model calls tools, a person is asked, the engine warns about a node."""
+    r = Recorder(graph_of("refunds", "start > agent\nagent > approve\napprove > pay\npay > end"))
+    r.run()
+    r.take("start>agent")
+    r.begin("agent")
+    r.say("agent", "Let me look.", 3)
+    for stage, seconds, text in (
+        ("asked", None, "\n→ find {}\n"),
+        ("running", None, "find {}\n"),
+        ("done", 0.4, "find = 1\n"),
+    ):
+        call = {"id": "call-1", "tool": "find", "status": stage, "duration_s": seconds}
+        r.add("tool_call", node="agent", call=call, text=text)
+    for number in range(24):
+        call = {"id": f"many-{number}", "tool": "read", "status": "failed", "duration_s": 0.1}
+        r.add("tool_call", node="agent", call=call, text="read ✗\n")
+    r.add("usage", node="agent", tokens_in=812, tokens_out=64, seconds=1.25)
+    r.add("usage", node="agent", tokens_in=1204, tokens_out=31, seconds=0.1)
+    for number in (1, 1, 2, 3, 4, 5, 6):
+        r.add("node_noted", node="agent", text=f"warning {number}")
+    r.at(2.5)
+    r.end("agent", "messages")
+    r.take("agent>approve")
+    r.begin("approve")
+    r.add("question", node="approve", question="Refund 40 €?", text="? Refund 40 €?\n")
+    r.at(9.0)
+    r.add("question", node="approve", question="", text="→ True\n")
+    r.add("question", node="approve", question="Really?", text="? Really?\n")
+    return r
+
+
 def nested() -> Recorder:
     """A sub-graph as a node, at work in its second visit."""
     edges = """
@@ -320,6 +352,21 @@ def scatter(r: Recorder, rng: random.Random, nodes: list[str], graph: Snapshot) 
             "count": rng.randrange(9),
         },
     }
+    kinds |= {
+        "tool_call": {
+            "node": node,
+            "call": {
+                "id": rng.choice("xyz"),
+                "tool": "find",
+                "status": rng.choice(["asked", "done"]),
+                "duration_s": None,
+            },
+            "text": "→ find\n",
+        },
+        "usage": {"node": node, "tokens_in": rng.randrange(99), "tokens_out": rng.randrange(99), "seconds": seconds},
+        "question": {"node": node, "question": rng.choice(["", "Really?"]), "text": "?"},
+        "node_noted": {"node": node, "text": rng.choice("abcdefg")},
+    }
     # Restarts are rare, so that there is something to lose.
     kind = rng.choice([k for k in kinds if k != "run_started"] + ["run_started"] * (rng.random() < 0.1))
     r.add(kind, **kinds[kind])
@@ -333,7 +380,7 @@ def streams() -> Iterator[tuple[str, str, Recorder]]:
     yield "support_idle", "the graph before any run", support()
     for make in (running, failed, done):
         yield f"support_{make.__name__}", (make.__doc__ or f"a run that ends {make.__name__}").split("\n")[0], make()
-    for make in (starved, cut_short, nested, awkward):
+    for make in (starved, cut_short, agent, nested, awkward):
         yield make.__name__, (make.__doc__ or "").split("\n")[0], make()
     for seed in range(6):
         yield f"random_{seed}", "events in no order at all", scattered(seed)

@@ -25,6 +25,12 @@ const IDLE_NODE: NodeState = {
   chunks: 0,
   stream: "",
   wrote: [],
+  tools: [],
+  tokens_in: 0,
+  tokens_out: 0,
+  model_s: 0,
+  question: "",
+  warnings: [],
 };
 
 const IDLE_EDGE: EdgeState = { taken: 0, passed_over: 0, unused: false };

@@ -33,4 +33,5 @@ export const NO_DEBUG: DebugState = {
   log: [],
   watches: [],
   input_schema: {},
+  questions: [],
 };

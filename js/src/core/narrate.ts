@@ -60,7 +60,7 @@ function mergedSentence(type: WireEvent["type"], count: number): string | null {
 }
 
 function isAssertive(event: WireEvent): boolean {
-  return event.type === "run_failed" || event.type === "run_paused";
+  return event.type === "run_failed" || event.type === "run_paused" || event.type === "question";
 }
 
 /** One event in one sentence; "" for what isn't spoken. */
@@ -87,10 +87,16 @@ export function sentence(event: WireEvent, index: GraphIndex): string {
       return `${waits(name(event.node), event.arrived, event.missing.map(name))} ${withStop(event.why)}`;
     case "route_decided":
       return chose(name(event.node), event.chosen.map(name));
+    case "question":
+      return event.question === "" ? "" : `${name(event.node)} asks: ${withStop(event.question)}`;
+    case "node_noted":
+      return `Warning at ${name(event.node)}: ${withStop(event.text)}`;
     case "node_queued":
     case "node_failed": // told by the run that fails with it
     case "edge_taken":
     case "join_satisfied":
+    case "tool_call":
+    case "usage":
     case "chunk":
       return "";
     default:

@@ -4,7 +4,15 @@
  */
 
 import { assertNever } from "../protocol/assert_never.ts";
-import { type NodeState, type Snapshot, STREAM_TAIL_CHARS, type WireEvent } from "../protocol/generated.ts";
+import {
+  type NodeState,
+  type Snapshot,
+  STREAM_TAIL_CHARS,
+  TOOLS_KEPT,
+  WARNINGS_KEPT,
+  type WireEvent,
+  type WireToolCall,
+} from "../protocol/generated.ts";
 import { Draft } from "./draft.ts";
 import { cutOff } from "./settle.ts";
 import { tail } from "./text.ts";
@@ -87,6 +95,7 @@ function applyToNode(draft: Draft, event: NodeEvent): void {
           last_s: event.duration_s,
           total_s: old.total_s + event.duration_s,
           wrote: event.wrote,
+          question: "",
         }),
         "done",
       );
@@ -94,7 +103,7 @@ function applyToNode(draft: Draft, event: NodeEvent): void {
     case "node_failed":
       draft.node(
         node,
-        (old) => ({ running: Math.max(0, old.running - 1), last_s: event.duration_s, note: event.what }),
+        (old) => ({ running: Math.max(0, old.running - 1), last_s: event.duration_s, note: event.what, question: "" }),
         "failed",
       );
       return;
@@ -107,14 +116,40 @@ function applyToNode(draft: Draft, event: NodeEvent): void {
       draft.node(node, () => ({ arrived: event.arrived, missing: event.missing, note: event.why }));
       return;
     case "chunk":
+      draft.node(node, (old) => streamed(old, event.text, event.count));
+      return;
+    case "tool_call":
+      draft.node(node, (old) => ({ ...streamed(old, event.text, 1), tools: withCall(old.tools, event.call) }));
+      return;
+    case "usage":
       draft.node(node, (old) => ({
-        stream: tail(old.stream + event.text, STREAM_TAIL_CHARS),
-        chunks: old.chunks + event.count,
+        tokens_in: old.tokens_in + event.tokens_in,
+        tokens_out: old.tokens_out + event.tokens_out,
+        model_s: old.model_s + event.seconds,
       }));
+      return;
+    case "question":
+      draft.node(node, (old) => ({ ...streamed(old, event.text, 1), question: event.question }));
+      return;
+    case "node_noted":
+      draft.node(node, (old) => ({ warnings: withWarning(old.warnings, event.text) }));
       return;
     default:
       return assertNever(event);
   }
+}
+
+function streamed(old: NodeState, text: string, count: number): Partial<NodeState> {
+  return { stream: tail(old.stream + text, STREAM_TAIL_CHARS), chunks: old.chunks + count };
+}
+
+function withCall(calls: NodeState["tools"], call: WireToolCall): NodeState["tools"] {
+  const known = calls.some(({ id }) => id === call.id);
+  return known ? calls.map((old) => (old.id === call.id ? call : old)) : [...calls, call].slice(-TOOLS_KEPT);
+}
+
+function withWarning(warnings: NodeState["warnings"], text: string): NodeState["warnings"] {
+  return warnings.includes(text) || warnings.length >= WARNINGS_KEPT ? warnings : [...warnings, text];
 }
 
 function started(draft: Draft, node: string, visit: number, atS: number): void {
@@ -125,6 +160,8 @@ function started(draft: Draft, node: string, visit: number, atS: number): void {
     started_s: atS,
     stream: old.running === 0 ? "" : old.stream,
     chunks: old.running === 0 ? 0 : old.chunks,
+    tools: old.running === 0 ? [] : old.tools,
+    question: "",
     note: "",
   }));
   if (known) draft.run({ turns: draft.turns + 1 });

@@ -7,7 +7,7 @@ import { lookUp } from "./record.ts";
 /** What a node keeps of a visit that was stopped: how long it took until then. */
 export function cutOff(old: NodeState, atS: number): Partial<NodeState> {
   const spent = Math.max(0, atS - (old.started_s ?? atS));
-  return { last_s: spent, total_s: old.total_s + spent, note: `stopped after ${formatDuration(spent)}` };
+  return { last_s: spent, total_s: old.total_s + spent, note: `stopped after ${formatDuration(spent)}`, question: "" };
 }
 
 /** How a node stands once the run has ended; null if it stays as it is. A join that still waits says for whom. */

@@ -6,6 +6,10 @@ export const PREVIEW_CHARS = 80;
 
 export const STREAM_TAIL_CHARS = 400;
 
+export const TOOLS_KEPT = 20;
+
+export const WARNINGS_KEPT = 5;
+
 export type NodeStatus =
   | "idle"
   | "queued"
@@ -113,12 +117,26 @@ export interface SourceLine {
 }
 
 /**
+ * One call of a tool: `asked` by a model, `running`, or over; `duration_s` once it is over.
+ */
+export interface WireToolCall {
+  readonly id: string;
+  readonly tool: string;
+  readonly status: "asked" | "running" | "done" | "failed";
+  readonly duration_s: number | null;
+}
+
+/**
  * One node in the current run.
  *
  * `running` and `queued` count executions under way and ready; `status` is derived from them: running, else queued,
  * else waiting, else how the last one ended. `started_s` is the newest start on the run's clock, `total_s` the time
  * of all finished visits. `stream` holds the end of the text that the current visit has streamed. A node is "skipped"
  * if it did not complete in this run; `note` says why: "not chosen", "not reached", "stopped after 0.5 s".
+ *
+ * `tools` are the newest TOOLS_KEPT calls of the current visit. Tokens (as the model's server counts them) and
+ * `model_s`, the seconds spent waiting for models, add up over the run, as do `warnings`, at most WARNINGS_KEPT.
+ * `question` is what the node asks a person and waits for, "" if nothing.
  */
 export interface NodeState {
   readonly status: NodeStatus;
@@ -134,6 +152,12 @@ export interface NodeState {
   readonly chunks: number;
   readonly stream: string;
   readonly wrote: readonly string[];
+  readonly tools: readonly WireToolCall[];
+  readonly tokens_in: number;
+  readonly tokens_out: number;
+  readonly model_s: number;
+  readonly question: string;
+  readonly warnings: readonly string[];
 }
 
 /**
@@ -300,6 +324,50 @@ export interface ChunkW {
   readonly count: number;
 }
 
+/**
+ * A call of a tool came to a new stage. `text` is streamed text of the node, as a chunk's.
+ */
+export interface ToolCallW {
+  readonly type: "tool_call";
+  readonly at_s: number;
+  readonly node: string;
+  readonly call: WireToolCall;
+  readonly text: string;
+}
+
+/**
+ * What one reply of a model took: tokens as its server counts them, and seconds.
+ */
+export interface UsageW {
+  readonly type: "usage";
+  readonly at_s: number;
+  readonly node: string;
+  readonly tokens_in: number;
+  readonly tokens_out: number;
+  readonly seconds: number;
+}
+
+/**
+ * A node asks a person and waits; `question` is "" once that is over. `text` is streamed text, as a chunk's.
+ */
+export interface QuestionW {
+  readonly type: "question";
+  readonly at_s: number;
+  readonly node: string;
+  readonly question: string;
+  readonly text: string;
+}
+
+/**
+ * The engine warned about a node: a wrong key in its delta, say.
+ */
+export interface NodeNotedW {
+  readonly type: "node_noted";
+  readonly at_s: number;
+  readonly node: string;
+  readonly text: string;
+}
+
 export type WireEvent =
   | RunStartedW
   | RunPausedW
@@ -315,7 +383,11 @@ export type WireEvent =
   | RouteDecidedW
   | JoinSatisfiedW
   | JoinImpossibleW
-  | ChunkW;
+  | ChunkW
+  | ToolCallW
+  | UsageW
+  | QuestionW
+  | NodeNotedW;
 
 /**
  * A batch. Apply it when `first_seq` is the snapshot's `seq` + 1; its new `seq` is `last_seq`.

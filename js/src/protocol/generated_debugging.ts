@@ -43,7 +43,12 @@ export type CommandName =
   | "compare";
 
 /**
- * One finished task. `number` orders a branch; `lane` puts parallel ones under each other; `wave` groups them.
+ * One finished task.
+ *
+ * `number` orders a branch; `lane` puts parallel ones under each other; `wave` groups them.
+ *
+ * `tools` names the tools that it called, in order, the first 20; `tokens` is what its models took in and gave out,
+ * None if none was asked or its server doesn't say.
  */
 export interface WireStep {
   readonly number: number;
@@ -58,6 +63,8 @@ export interface WireStep {
   readonly duration_s: number;
   readonly wrote: readonly string[];
   readonly effect: boolean;
+  readonly tools: readonly string[];
+  readonly tokens: number | null;
 }
 
 /**
@@ -147,6 +154,17 @@ export interface WireWatch {
 }
 
 /**
+ * What a node asks a person and waits for. `schema` is the JSON schema of the answer; `default` fits it.
+ */
+export interface WireQuestion {
+  readonly id: string;
+  readonly node: string;
+  readonly text: string;
+  readonly schema: Readonly<Record<string, unknown>>;
+  readonly default?: unknown;
+}
+
+/**
  * All that the panel needs.
  *
  * Attributes:
@@ -162,6 +180,7 @@ export interface WireWatch {
  *     state: The state at the shown point.
  *     messages: Its chat messages, the newest 100; None when it has no key of messages.
  *     input_schema: JSON schema of the inputs, for the form.
+ *     questions: What nodes of the live run ask and wait for, oldest first.
  */
 export interface DebugState {
   readonly seq: number;
@@ -184,6 +203,7 @@ export interface DebugState {
   readonly log: readonly WireLog[];
   readonly watches: readonly WireWatch[];
   readonly input_schema: Readonly<Record<string, unknown>>;
+  readonly questions: readonly WireQuestion[];
 }
 
 /**
@@ -304,6 +324,16 @@ export interface WatchCommand {
   readonly text: string;
 }
 
+/**
+ * Answer a question with a JSON value. One that doesn't fit is refused with the reason; the question stays open.
+ */
+export interface AnswerCommand {
+  readonly type: "answer";
+  readonly request_id: string;
+  readonly question: string;
+  readonly value: unknown;
+}
+
 export interface NameBranchCommand {
   readonly type: "name_branch";
   readonly request_id: string;
@@ -331,6 +361,7 @@ export type DebugCommand =
   | InspectKeyCommand
   | WhyCommand
   | WatchCommand
+  | AnswerCommand
   | NameBranchCommand
   | CompareCommand;
 

@@ -9,7 +9,8 @@ import pytest
 
 from evonb.graph import events as ev
 from evonb.graph.topology import EdgeInfo, NodeInfo, Topology
-from evonb.protocol.encode import EventEncoder, text_of_chunk, to_wire_error, to_wire_graph
+from evonb.protocol.encode import EventEncoder, to_wire_error, to_wire_graph
+from evonb.protocol.encode_chunk import text_of_chunk
 from evonb.typing import ChatStreamChunk
 
 TOPOLOGY = Topology(

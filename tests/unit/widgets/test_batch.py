@@ -132,3 +132,26 @@ def test_a_stream_of_megabytes_travels_as_its_end() -> None:
     assert part.events[0]["type"] == "chunk"
     assert part.events[0]["text"].endswith("the end")
     assert part.events[0]["count"] == 101
+
+
+def test_text_of_a_call_stays_between_the_chunks_around_it() -> None:
+    call: WireEvent = {
+        "type": "tool_call",
+        "at_s": 0.0,
+        "node": "a",
+        "call": {"id": "1", "tool": "find", "status": "asked", "duration_s": None},
+        "text": "[find]",
+    }
+    asked: WireEvent = {"type": "question", "at_s": 0.0, "node": "a", "question": "Go?", "text": "[Go?]"}
+    batch = Batch()
+    for event in (
+        started("a"),
+        chunk("a", "one "),
+        chunk("a", "two "),
+        call,
+        chunk("a", "three "),
+        asked,
+        chunk("a", "four"),
+    ):
+        batch.add(event)
+    assert folded(batch)["nodes"]["a"]["stream"] == "one two [find]three [Go?]four"
