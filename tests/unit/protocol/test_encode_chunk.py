@@ -14,17 +14,13 @@ from evonb.typing import ChatUsage, ToolCall
 
 
 def encode(payload: Any) -> Any:
-    chunk = ev.Chunk(
-        run_id=ev.RunId("r"),
-        seq=1,
-        at_s=0.5,
-        node="a",
-        call_id=None,
-        tool_name=None,
-        tool_call_id=None,
-        payload=payload,
-    )
-    return encode_chunk(chunk, "a")
+    base = {"run_id": ev.RunId("r"), "seq": 1, "at_s": 0.5, "call_id": None, "tool_name": None, "tool_call_id": None}
+    return encode_chunk(ev.Chunk(**base, node="a", payload=payload), "a")  # type: ignore[arg-type]
+
+
+def about(call_id: str | None, invocation_id: str) -> dict[str, Any]:
+    ids = {"tool_id": "find", "call_id": call_id, "invocation_id": invocation_id, "run_id": "r"}
+    return {**ids, "node_name": "a", "seq": 1, "at": 0.0}
 
 
 def test_a_call_is_followed_from_the_model_to_its_end() -> None:
