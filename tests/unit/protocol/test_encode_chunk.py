@@ -32,8 +32,9 @@ def test_a_call_is_followed_from_the_model_to_its_end() -> None:
     started = ToolStarted(**about("c1", "i1"), raw_preview="{}")
     assert encode(of_tool_event(started))["call"]["status"] == "running"
 
+    spent: dict[str, Any] = {"started_at": 1.0, "duration_ms": 400}
     for status, shown in (("completed", "done"), ("failed", "failed"), ("timed_out", "failed")):
-        receipt = ToolReceipt(tool_id="find", call_id="c1", invocation_id="i1", status=status, duration_ms=400)  # type: ignore[arg-type]
+        receipt = ToolReceipt(tool_id="find", call_id="c1", invocation_id="i1", **spent, status=status)  # type: ignore[arg-type]
         ended = ToolFinished(**about("c1", "i1"), receipt=receipt)
         assert encode(of_tool_event(ended))["call"] == {"id": "c1", "tool": "find", "status": shown, "duration_s": 0.4}
 
