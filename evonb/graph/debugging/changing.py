@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import warnings
 from collections.abc import Coroutine, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -15,9 +14,9 @@ from evonb.graph.debugging.points import SessionError, Waiting
 from evonb.graph.debugging.recode import adopt_engine, replace_code
 from evonb.graph.debugging.restoring import record_of
 from evonb.graph.events import StateEdited
-from evonb.graph.failure import GraphWarning
 from evonb.graph.handle import run_in_loop_thread
 from evonb.graph.isolate import take
+from evonb.graph.warned import warn
 
 if TYPE_CHECKING:
     from evonb.graph.debugging.session import Session
@@ -183,7 +182,7 @@ class Changing(Face):
                 kept[node] = json.loads(json.dumps(delta))
             except (TypeError, ValueError):
                 text = f"The pin of node {node!r} isn't kept with the session: its values aren't plain JSON"
-                warnings.warn(text, GraphWarning, stacklevel=3)
+                warn(text)
         session.keeper.put({"pins": kept})
 
     def allow_rerun(self, uuid: str) -> None:

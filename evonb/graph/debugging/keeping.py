@@ -9,7 +9,6 @@ where a restart is likely, a quarter is enough.
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -20,8 +19,8 @@ from evonb.graph.debugging.likeness import digest, shape_of
 from evonb.graph.debugging.line import Moment
 from evonb.graph.debugging.rows import plain, rough_size, row_of
 from evonb.graph.debugging.views import waiting_data
-from evonb.graph.failure import GraphWarning
 from evonb.graph.ports import RunHeader, RunStore, StoredStep
+from evonb.graph.warned import warn
 from evonb.typing import MISSING
 
 if TYPE_CHECKING:
@@ -188,11 +187,9 @@ class Keeper:
 
     def _lose(self, why: str, fix: str) -> None:
         self.lost = True
-        warnings.warn(
+        warn(
             f"The session of graph {self._session.plan.name!r} isn't kept from here on, and goes on in memory. {why}"
-            + (f". {fix}" if fix else ""),
-            GraphWarning,
-            stacklevel=2,
+            + (f". {fix}" if fix else "")
         )
 
 

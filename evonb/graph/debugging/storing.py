@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,9 +14,9 @@ from evonb.graph.debugging.likeness import differences, shape_of
 from evonb.graph.debugging.points import SessionError
 from evonb.graph.debugging.restoring import Reader, stand_ins_of
 from evonb.graph.events import RunId
-from evonb.graph.failure import GraphWarning
 from evonb.graph.ports import RunStore, RunSummary
 from evonb.graph.run import Run
+from evonb.graph.warned import warn
 
 if TYPE_CHECKING:
     from evonb.graph.debugging.session import Session
@@ -111,12 +110,10 @@ class Storing(Face):
             return
         named = [f"{path} ({each.type_name}: {each.reason})" for path, each in found.items()]
         more = f" and {len(named) - 5} more" if len(named) > 5 else ""
-        warnings.warn(
+        warn(
             f"What waits in the run {run_id!r} of graph {self.name!r} holds stand-ins for values that can't be made "
             f"again: {'; '.join(named[:5])}{more}. Define or import their classes, then open it again; "
-            f"or set them with edit(key, value)",
-            GraphWarning,
-            stacklevel=2,
+            f"or set them with edit(key, value)"
         )
 
     def _name_branches(self, session: Session, run_id: str) -> None:

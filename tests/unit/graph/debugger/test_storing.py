@@ -358,3 +358,31 @@ async def test_a_pause_late_in_a_long_session_keeps_the_way_back_short(graphs: A
     assert store.read == []  # its newest step holds a whole state, which opening doesn't need
     assert await again.step_over() is None
     assert len(store.read) <= 3
+
+
+class Refusing:
+    """A store that fails when a step is to be kept."""
+
+    def __init__(self, store: Any) -> None:
+        self._store = store
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._store, name)
+
+    def append(self, *_: Any) -> None:
+        raise OSError("no store today")
+
+
+async def test_every_session_that_is_not_kept_says_so_at_the_users_line(graphs: Any) -> None:
+    graph = graphs.debugging(graphs.builder())
+    graph.use_store(Refusing(SqliteStore(":memory:")))
+    graph.pin("a", {"n": 1})
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.resetwarnings()
+        warnings.simplefilter("default")  # under which a line of code warns once only
+        for _ in range(2):
+            assert (await graph.debug({"n": 0}))["n"] == 4
+            graph.pin("d", {"n": object()})
+            graph.unpin("d")
+    assert [str(each.message)[:30] for each in caught] == 2 * ["The session of graph 'graph' i", "The pin of node 'd' isn't kept"]
+    assert {each.filename for each in caught} == {__file__}
