@@ -103,24 +103,30 @@ class DebugCommands:
         self._feed.look_back()
         await self._follow(start(again))
 
-    async def _follow(self, work: Awaitable[Any]) -> None:
+    async def _follow(self, work: Awaitable[Any], *, shows_failure: bool = True) -> None:
+        """Await work for a moment, and the rest of it in the background.
+
+        Args:
+            work: Running something, or asking a node's routers.
+            shows_failure: Whether the session's state shows what failed in it, so that nothing is to be said.
+        """
         task = asyncio.ensure_future(work)
         self._running.add(task)
         done, _ = await asyncio.wait((task,), timeout=SOON_S)
         if done:
             self._running.discard(task)
-            self._ended(task, late=False)
+            self._ended(task, shows_failure, late=False)
         else:
-            task.add_done_callback(self._ended_late)
+            task.add_done_callback(lambda task: self._ended_late(task, shows_failure))
 
-    def _ended_late(self, task: asyncio.Future[Any]) -> None:
+    def _ended_late(self, task: asyncio.Future[Any], shows_failure: bool) -> None:
         self._running.discard(task)
-        self._ended(task, late=True)
+        self._ended(task, shows_failure, late=True)
 
-    def _ended(self, task: asyncio.Future[Any], *, late: bool) -> None:
+    def _ended(self, task: asyncio.Future[Any], shows_failure: bool, *, late: bool) -> None:
         error = None if task.cancelled() else task.exception()
-        if error is None or isinstance(error, NodeError):
-            return  # a failed node is part of the session's state
+        if error is None or (shows_failure and isinstance(error, NodeError)):
+            return
         if isinstance(error, EffectRepeats):
             self._asked = frozenset(error.uuids)
             error.fix = "press it once more to let it act again, or skip it with a delta"
@@ -204,7 +210,7 @@ class DebugCommands:
                 raise EvonbError("That task isn't waiting any more", where=self._where, fix="choose one that waits")
             self._debugger.pin(waiting.node_name, delta)
         else:
-            self._debugger.skip(uuid, delta)
+            await self._follow(self._debugger.skip_async(uuid, delta), shows_failure=False)
 
     async def _set_breakpoint(self, command: Command) -> None:
         debugger, former, enabled = self._debugger, command.get("id"), bool(command.get("enabled", True))

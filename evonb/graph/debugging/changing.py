@@ -19,6 +19,7 @@ from evonb.graph.isolate import take
 from evonb.graph.warned import warn
 
 if TYPE_CHECKING:
+    from evonb.graph.debugging.performing import Done
     from evonb.graph.debugging.session import Session
     from evonb.graph.engine import GraphEngine
     from evonb.graph.topology import Topology
@@ -144,14 +145,45 @@ class Changing(Face):
             RouterError: A router answered an undeclared target; nothing has changed.
         """
         with self._command("skip") as session:
-            waiting = self._stopped(self._must_wait(uuid))
-            if waiting.task is None:
-                raise SessionError(f"{waiting.node.name!r} can't be skipped: it still misses inputs, or is the end")
-            done = _finished(session.performer.by_hand(waiting.task, delta or {}, "skipped", session.now()))
-            session.settle()
-            session.wake()
-            session.error = None
-            session.take_in(waiting, waiting.task, done)
+            waiting, work = self._skipping(session, uuid, delta)
+            self._skipped(session, waiting, _finished(work))
+
+    async def skip_async(self, uuid: str, delta: Mapping[str, Any] | None = None) -> None:
+        """As `skip`, and awaits the node's routers: the way where they are asynchronous and a loop is running.
+
+        Args:
+            uuid, delta: As for `skip`.
+
+        Raises:
+            SessionError, StateError, RouterError: As for `skip`; nothing has changed, as when it is cancelled.
+        """
+        with self._command("skip") as session:
+            waiting, work = self._skipping(session, uuid, delta)
+            line, cursor = session.line, session.line.cursor
+            done = await session.driver.ask(work)
+            if done is None:
+                session.driver.stop_now()
+                session.result()
+                return
+            shown, line.cursor = line.cursor, cursor
+            self._skipped(session, waiting, done)
+            if shown is not cursor:  # somebody looks elsewhere since
+                line.cursor = shown
+
+    def _skipping(
+        self, session: Session, uuid: str, delta: Mapping[str, Any] | None
+    ) -> tuple[Waiting, Coroutine[Any, Any, Done]]:
+        waiting = self._stopped(self._must_wait(uuid))
+        if waiting.task is None:
+            raise SessionError(f"{waiting.node.name!r} can't be skipped: it still misses inputs, or is the end")
+        return waiting, session.performer.by_hand(waiting.task, delta or {}, "skipped", session.now())
+
+    def _skipped(self, session: Session, waiting: Waiting, done: Done) -> None:
+        assert waiting.task is not None
+        session.settle()
+        session.wake()
+        session.error = None
+        session.take_in(waiting, waiting.task, done)
 
     def pin(self, node: str, delta: Mapping[str, Any]) -> None:
         """Have a node give this delta from now on instead of running, until `unpin`. Pins stay from run to run.
@@ -243,5 +275,5 @@ def _finished(work: Coroutine[Any, Any, Any]) -> Any:
     work.close()
     raise SessionError(
         "The node's router is asynchronous, so it can't be asked while a loop runs here",
-        fix="pin(node, delta), then await step_over(uuid)",
+        fix="await skip_async(uuid, delta)",
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Coroutine, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +31,7 @@ class Driver:
 
     def __init__(self, session: Session) -> None:
         self.flying: dict[asyncio.Task[Done], Waiting] = {}
+        self._asking: asyncio.Task[Done] | None = None
         self._session = session
 
     async def drive(self, first: Iterable[Waiting], *, on: bool, release: Iterable[Parked] = ()) -> list[Waiting]:
@@ -65,6 +66,19 @@ class Driver:
         if self._session.performer.asked and not self._session.stopping:
             raise self._session.performer.asking()
         return left
+
+    async def ask(self, work: Coroutine[Any, Any, Done]) -> Done | None:
+        """Await where a task goes on that isn't run; None if the session was stopped meanwhile."""
+        self._asking = asyncio.create_task(work)
+        try:
+            return await self._asking
+        except asyncio.CancelledError:
+            me = asyncio.current_task()
+            if not self._session.stopping or (me is not None and me.cancelling()):
+                raise
+            return None
+        finally:
+            self._asking = None
 
     def _finished(self, work: asyncio.Task[Done], *, on: bool) -> list[Waiting]:
         waiting = self.flying.pop(work)
@@ -138,6 +152,8 @@ class Driver:
         self._session.stopping = True
         for work in self.flying:
             work.cancel()
+        if self._asking is not None:
+            self._asking.cancel()
         self._session.inside.wake()
         self._session.changed()
 

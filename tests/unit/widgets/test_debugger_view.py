@@ -145,3 +145,30 @@ async def test_a_breakpoint_on_a_function_is_switched_off_and_on_again(debugger:
         assert (kept.id, kept.enabled) == (made.id, enabled)
         assert kept.condition is not None
     view.close()
+
+
+async def test_skipping_a_node_awaits_its_router_and_what_that_raises_is_said(tmp_path: Path) -> None:
+    async def route(state: Any) -> str:
+        await asyncio.sleep(0)
+        if state["count"] > 100:
+            raise ValueError("too many")
+        return "two"
+
+    builder = GraphBuilder(state_schema=State, name="adding")
+    for name in ("one", "two"):
+        builder.add_node(name, add)
+    builder.set_entry_point("one")
+    builder.add_condition_edge("one", route, ["two"])
+    debugger = builder.build(graph_mode="debug", db_file_path=str(tmp_path / "runs.db"))
+    assert isinstance(debugger, GraphEngineDebugger)
+    debugger.set_breakpoint("one")
+    await debugger.debug({})
+    view = DebuggerView(debugger)
+    task = debugger.find("one")
+    refused = await reply(view, type="skip", task=task, delta={"count": "101"})
+    assert "too many" in refused["error"]["what"]
+    assert (await reply(view, type="skip", task=task, delta={"count": "7"}))["ok"]
+    assert [(step.node, step.status) for step in debugger.history()] == [("one", "skipped")]
+    assert [each.node_name for each in debugger.waiting()] == ["two"]
+    assert debugger.state()["count"] == 7
+    view.close()

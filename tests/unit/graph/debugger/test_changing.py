@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from datetime import date
 from enum import Enum
 from typing import Annotated, Any, TypedDict
@@ -9,7 +10,7 @@ from typing import Annotated, Any, TypedDict
 import pytest
 from pydantic import BaseModel
 
-from evonb.errors import GraphError, StateError
+from evonb.errors import GraphError, NodeError, StateError
 from evonb.graph import GraphBuilder
 from evonb.graph.debugging.points import SessionError
 from evonb.typing import AssistantMessage, UserMessage
@@ -171,6 +172,76 @@ async def test_a_skipped_node_does_not_run_and_its_router_is_asked(graphs: Any) 
     assert (await graph.resume()) == {"log": ["a", "d"], "n": 41}
     assert graphs.calls == ["a", "d"]
     assert graph.history()[1].status == "skipped"
+
+
+class Asked:
+    """A graph whose node b has a router that waits until it may answer."""
+
+    def __init__(self, graphs: Any) -> None:
+        self.asked, self.may_answer = asyncio.Event(), asyncio.Event()
+        self.builder = graphs.builder(("ab", "bc", "bd"))
+        self.builder._edges["b"].clear()
+        self.builder.add_condition_edge("b", self.route, ["c", "d"])
+
+    async def route(self, state: Any) -> str:
+        self.asked.set()
+        await self.may_answer.wait()
+        if state["n"] > 100:
+            raise ValueError("too many")
+        return "c" if state["n"] < 10 else "d"
+
+    async def at_b(self, graphs: Any) -> Any:
+        graph = graphs.debugging(self.builder)
+        graph.set_breakpoint("b")
+        await graph.debug({"n": 0})
+        return graph
+
+
+async def test_a_skipped_nodes_asynchronous_router_is_awaited(graphs: Any) -> None:
+    asked = Asked(graphs)
+    graph = await asked.at_b(graphs)
+    with pytest.raises(SessionError, match=r"await skip_async\(uuid, delta\)"):
+        graph.skip(graph.find("b"), {"n": 40})
+    asked.asked.clear()
+    skipping = asyncio.ensure_future(graph.skip_async(graph.find("b"), {"n": 40}))
+    await asked.asked.wait()
+    with pytest.raises(SessionError, match="it runs"):
+        graph.edit("n", 5)
+    graph.goto(0)  # looking is allowed meanwhile, and changes nothing of it
+    asked.may_answer.set()
+    await skipping
+    assert graph.looking_at == 0
+    graph.live()
+    assert (await graph.resume()) == {"log": ["a", "d"], "n": 41}
+    assert [(step.node, step.status) for step in graph.history()][:2] == [("a", "done"), ("b", "skipped")]
+    assert len(graph.branches()) == 1
+
+
+async def test_a_skip_that_comes_to_nothing_leaves_the_session_as_it_was(graphs: Any) -> None:
+    asked = Asked(graphs)
+    graph = await asked.at_b(graphs)
+    before = graph.waiting()
+    skipping = asyncio.ensure_future(graph.skip_async(graph.find("b")))
+    await asked.asked.wait()
+    skipping.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await skipping
+    asked.may_answer.set()
+    with pytest.raises(NodeError, match="too many"):
+        await graph.skip_async(graph.find("b"), {"n": 101})
+    with pytest.raises(StateError, match="'n'"):
+        await graph.skip_async(graph.find("b"), {"n": "many"})
+    assert (graph.waiting(), graph.status, len(graph.history())) == (before, "paused", 1)
+
+
+async def test_stopping_while_a_router_is_asked_ends_the_session(graphs: Any) -> None:
+    asked = Asked(graphs)
+    graph = await asked.at_b(graphs)
+    skipping = asyncio.ensure_future(graph.skip_async(graph.find("b")))
+    await asked.asked.wait()
+    graph.stop()
+    await skipping
+    assert (graph.status, graph.history()[-1].status) == ("finished", "stopped")
 
 
 async def test_a_pinned_node_gives_its_pin_until_it_is_unpinned(graphs: Any) -> None:
