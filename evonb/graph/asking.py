@@ -167,6 +167,7 @@ async def ask(
 
 async def _answered(question: Question, future: asyncio.Future[Any], via: Callable[[Question], Any] | None) -> Any:
     writer = get_stream_writer()
+    answered = {"type": "answer", "question_id": question.question_id}
     writer.put({"type": "question", "content": f"? {question.text}\n", **question.to_wire()})
     with _lock:
         _open[question.question_id] = question
@@ -180,8 +181,10 @@ async def _answered(question: Question, future: asyncio.Future[Any], via: Callab
         with _lock:
             withdrawn = _open.pop(question.question_id, None) is not None
         if withdrawn:
+            # The node may go on, as after a time limit of its own: its picture mustn't go on asking.
+            writer.put({**answered, "content": "→ not answered\n", "withdrawn": True})
             _tell(question, "withdrawn")
-    writer.put({"type": "answer", "content": f"→ {value}\n", "question_id": question.question_id})
+    writer.put({**answered, "content": f"→ {value}\n"})
     return value
 
 

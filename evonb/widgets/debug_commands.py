@@ -6,6 +6,7 @@ A command that runs nodes is answered once it is under way; what comes of it is 
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
@@ -19,6 +20,7 @@ from evonb.protocol.messages import ReplyError
 from evonb.protocol.preview import fields_of, preview
 from evonb.typing import MISSING
 from evonb.widgets.debug_feed import MAX_WATCHES, DebugFeed
+from evonb.widgets.debug_questions import question_of
 from evonb.widgets.debug_state import wire_step
 from evonb.widgets.debug_values import state_shown
 from evonb.widgets.going_on import go_on
@@ -133,6 +135,13 @@ class DebugCommands:
         if not late:
             raise error
         self._feed.say(str(error_of(error)["what"]))
+
+    async def _answer(self, command: Command) -> None:
+        question = question_of(self._debugger.run_id, command.get("question"))
+        value = command.get("value")
+        if len(json.dumps(value)) > MAX_TEXT:
+            raise EvonbError(f"An answer has at most {MAX_TEXT:,} characters", where="the panel", fix="shorten it")
+        question.answer(value)
 
     # --- looking -------------------------------------------------------------------------------------
 
@@ -340,6 +349,7 @@ _HANDLERS: Mapping[str, Callable[[DebugCommands, Command], Awaitable[Any]]] = {
     "run_to": DebugCommands._run_to,
     "stop": DebugCommands._stop,
     "retry": DebugCommands._retry,
+    "answer": DebugCommands._answer,
     "edit": DebugCommands._edit,
     "skip": DebugCommands._skip,
     "pin": DebugCommands._skip,

@@ -10,6 +10,7 @@ import time
 import weakref
 from collections.abc import Callable
 
+from evonb.graph import asking
 from evonb.graph import events as ev
 from evonb.graph.debugger import GraphEngineDebugger
 from evonb.graph.debugging.points import SessionError
@@ -51,7 +52,7 @@ class DebugFeed:
         self.feed: Feed = feed_of(debugger)
         self.log = SessionLog()
         self._receivers: list[Callable[[DebugMessage], None]] = []
-        self._leave: list[Callable[[], None]] = []
+        self._leave: list[Callable[[], object]] = []
         self._stop_listening: Callable[[], None] | None = None
         self._pace = Pace(self.flush, PERIOD_S, clock)
         self._log_lines = 0
@@ -70,7 +71,8 @@ class DebugFeed:
         former: Session | None = getattr(self, "_session", None)
         self._session = Session(debugger, self.keys, self.log, former.watches if former else [])
         self._session.seq = former.seq if former else 0
-        self._leave = [debugger.watch(self._changed), debugger.attach(self._hear, live=True)]
+        listening = (debugger.watch(self._changed), debugger.attach(self._hear, live=True))
+        self._leave = [*listening, self._watch_questions()]
 
     @property
     def state(self) -> DebugState:
@@ -218,6 +220,22 @@ class DebugFeed:
                 self._rebase = True
         # Something runs, so this can wait its turn; the debugger itself says when it stands still.
         self._pace.ask()
+
+    def _watch_questions(self) -> Callable[[], object]:
+        """Every question of the process is told to whoever listens: that mustn't keep the feed, and its run, alive."""
+        here = weakref.ref(self)
+
+        def tell(question: asking.Question, change: asking.Change) -> None:
+            if (feed := here()) is not None:
+                feed._asked(question, change)
+
+        return weakref.finalize(self, asking.watch_questions(tell))
+
+    def _asked(self, question: asking.Question, _change: asking.Change) -> None:
+        """A node asks a person, or asks no longer; any thread. A form comes and goes at once, whatever states cost."""
+        if question.run_id == self.debugger.run_id:
+            self._made_at = float("-inf")
+            self._pace.ask(urgent=True)
 
     def _has_steps(self) -> bool:
         try:

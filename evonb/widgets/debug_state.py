@@ -29,6 +29,7 @@ from evonb.protocol.debugging import (
 )
 from evonb.protocol.preview import fields_of
 from evonb.widgets.debug_log import SessionLog
+from evonb.widgets.debug_questions import shown_questions
 from evonb.widgets.debug_schema import Keys
 from evonb.widgets.debug_values import Shown, shown_keys, shown_messages, shown_watches
 
@@ -105,7 +106,7 @@ def make_state(session: Session) -> DebugState:
         "log": session.log.lines(numbers, LOG_SHOWN),
         "watches": shown_watches(shown, session.watches),
         "input_schema": session.keys.input_schema,
-        "questions": [],
+        "questions": shown_questions(debugger.run_id),
     }
 
 

@@ -54,9 +54,12 @@ class DebuggerView(GraphView):
 
     def _evo_show(self, message: DebugMessage) -> None:
         self.send(message)
-        if message["state"]["status"] not in ("running", "pausing"):
+        state = message["state"]
+        # A page that is loaded while nothing moves for a question must find the question.
+        asks = state["questions"] != self.debug.get("questions")
+        if asks or state["status"] not in ("running", "pausing"):
             with self.hold_sync():
-                self.debug, self.picture = message["state"], message["picture"] or {}
+                self.debug, self.picture = state, message["picture"] or {}
 
     def _evo_answer(self, content: Any) -> None:
         """On the loop: one task for each command, one reply from each."""
