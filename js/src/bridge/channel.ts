@@ -42,51 +42,51 @@ export const NO_ANSWER: ReplyError = {
 };
 
 export class Channel {
-  private readonly pending = new Map<string, (reply: Reply) => void>();
-  private count = 0;
-  private readonly prefix = Math.random().toString(36).slice(2, 8);
+  private readonly _pending = new Map<string, (reply: Reply) => void>();
+  private _count = 0;
+  private readonly _prefix = Math.random().toString(36).slice(2, 8);
 
   constructor(
-    private readonly model: Model,
-    private readonly onMessage: (message: EventsMessage | SnapshotMessage) => void,
+    private readonly _model: Model,
+    private readonly _onMessage: (message: EventsMessage | SnapshotMessage) => void,
     /** Called for every message, also for an answer that came too late: somebody is there. */
-    private readonly onSign: () => void,
-    private readonly signal: AbortSignal,
+    private readonly _onSign: () => void,
+    private readonly _signal: AbortSignal,
   ) {
-    const receive = (message: unknown) => this.receive(message);
-    model.on("msg:custom", receive);
-    signal.addEventListener("abort", () => model.off("msg:custom", receive), { once: true });
+    const receive = (message: unknown) => this._receive(message);
+    _model.on("msg:custom", receive);
+    _signal.addEventListener("abort", () => _model.off("msg:custom", receive), { once: true });
   }
 
   /** Sends a command. Resolves, never rejects: with the kernel's reply, or with the words for a silent kernel. */
   request(command: CommandBody, timeoutMs = TIMEOUT_MS): Promise<Reply> {
-    const requestId = `${this.prefix}-${++this.count}`;
+    const requestId = `${this._prefix}-${++this._count}`;
     return new Promise((resolve) => {
       const settle = (reply: Reply) => {
         clearTimeout(timer);
-        this.pending.delete(requestId);
+        this._pending.delete(requestId);
         resolve(reply);
       };
       const timer = setTimeout(() => settle({ ok: false, error: NO_ANSWER }), timeoutMs);
-      this.signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
-      this.pending.set(requestId, settle);
-      this.send({ ...command, request_id: requestId }, settle);
+      this._signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
+      this._pending.set(requestId, settle);
+      this._send({ ...command, request_id: requestId }, settle);
     });
   }
 
-  private send(command: AnyCommand, settle: (reply: Reply) => void): void {
+  private _send(command: AnyCommand, settle: (reply: Reply) => void): void {
     try {
-      this.model.send(command);
+      this._model.send(command);
     } catch (error) {
       settle({ ok: false, error: { ...NO_ANSWER, what: `The command could not be sent: ${String(error)}` } });
     }
   }
 
-  private receive(message: unknown): void {
+  private _receive(message: unknown): void {
     if (!isKernelMessage(message)) return;
-    this.onSign();
-    if (message.type !== "reply") this.onMessage(message);
-    else this.pending.get(message.request_id)?.(message);
+    this._onSign();
+    if (message.type !== "reply") this._onMessage(message);
+    else this._pending.get(message.request_id)?.(message);
   }
 }
 

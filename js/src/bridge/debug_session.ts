@@ -23,29 +23,29 @@ const HELD_AFTER_MS = 800;
 export class DebugSession {
   readonly graph: Session;
   readonly debug = new DebugStore();
-  private readonly watchers = new Set<() => void>();
-  private lateCount = 0;
-  private heardAtMs = Number.NEGATIVE_INFINITY;
+  private readonly _watchers = new Set<() => void>();
+  private _lateCount = 0;
+  private _heardAtMs = Number.NEGATIVE_INFINITY;
 
   constructor(
-    private readonly model: Model,
+    private readonly _model: Model,
     readonly signal: AbortSignal,
   ) {
-    this.takeTrait();
-    this.listen("change:debug", () => this.takeTrait());
-    this.listen("msg:custom", (message) => this.receive(message));
-    this.graph = new Session(model, signal);
-    this.graph.onLiveness(() => this.askPicture(), signal);
+    this._takeTrait();
+    this._listen("change:debug", () => this._takeTrait());
+    this._listen("msg:custom", (message) => this._receive(message));
+    this.graph = new Session(_model, signal);
+    this.graph.onLiveness(() => this._askPicture(), signal);
   }
 
   /** True while a command has waited longer than a kernel that is free would need. */
   get isHeld(): boolean {
-    return this.lateCount > 0 && this.graph.liveness !== "saved";
+    return this._lateCount > 0 && this.graph.liveness !== "saved";
   }
 
   onHeld(watcher: () => void, signal: AbortSignal): void {
-    this.watchers.add(watcher);
-    signal.addEventListener("abort", () => this.watchers.delete(watcher), { once: true });
+    this._watchers.add(watcher);
+    signal.addEventListener("abort", () => this._watchers.delete(watcher), { once: true });
   }
 
   /** Sends a command. Resolves with the kernel's reply, or with words for a silent kernel; null if the answer is still
@@ -53,59 +53,59 @@ export class DebugSession {
   async ask(command: CommandBody): Promise<Reply | null> {
     const isPatient = PATIENT.has(command.type);
     const sentAtMs = performance.now();
-    const settled = this.watchOver();
+    const settled = this._watchOver();
     const reply = await this.graph.channel.request(command, isPatient ? PATIENCE_MS : undefined);
     settled();
-    const isAtWork = isPatient && !reply.ok && reply.error === NO_ANSWER && this.heardAtMs > sentAtMs;
+    const isAtWork = isPatient && !reply.ok && reply.error === NO_ANSWER && this._heardAtMs > sentAtMs;
     return isAtWork ? null : reply;
   }
 
   /** Counts a command as late once it has waited a while. */
-  private watchOver(): () => void {
+  private _watchOver(): () => void {
     let late = false;
     const timer = setTimeout(() => {
       late = true;
-      this.lateCount += 1;
-      this.tell();
+      this._lateCount += 1;
+      this._tell();
     }, HELD_AFTER_MS);
     this.signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
     return () => {
       clearTimeout(timer);
       if (!late) return;
-      this.lateCount -= 1;
-      this.tell();
+      this._lateCount -= 1;
+      this._tell();
     };
   }
 
-  private tell(): void {
-    for (const watcher of [...this.watchers]) watcher();
+  private _tell(): void {
+    for (const watcher of [...this._watchers]) watcher();
   }
 
-  private receive(message: unknown): void {
-    this.heardAtMs = performance.now();
+  private _receive(message: unknown): void {
+    this._heardAtMs = performance.now();
     if (isDebugMessage(message)) this.debug.receive(message.state, message.picture);
   }
 
-  private takeTrait(): void {
-    const state = this.model.get("debug");
-    if (isDebugState(state)) this.debug.offer(state, this.savedPicture());
+  private _takeTrait(): void {
+    const state = this._model.get("debug");
+    if (isDebugState(state)) this.debug.offer(state, this._savedPicture());
   }
 
-  private savedPicture(): Snapshot | null {
-    const picture = this.model.get("picture");
+  private _savedPicture(): Snapshot | null {
+    const picture = this._model.get("picture");
     return isSnapshot(picture) ? picture : null;
   }
 
   /** A page loaded anew has the state but not the picture of the past: going where one stands brings it. */
-  private askPicture(): void {
+  private _askPicture(): void {
     const { looking, branch } = this.debug.state;
     if (this.graph.liveness !== "live" || !this.debug.lacksPicture || looking === null) return;
     void this.ask({ type: "goto", count: looking, branch });
   }
 
-  private listen(name: string, callback: (value: unknown) => void): void {
-    this.model.on(name, callback);
-    this.signal.addEventListener("abort", () => this.model.off(name, callback), { once: true });
+  private _listen(name: string, callback: (value: unknown) => void): void {
+    this._model.on(name, callback);
+    this.signal.addEventListener("abort", () => this._model.off(name, callback), { once: true });
   }
 }
 

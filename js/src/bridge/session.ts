@@ -33,36 +33,36 @@ export type Liveness = "unknown" | "live" | "saved";
 export class Session {
   readonly store: Store;
   readonly channel: Channel;
-  private state: Liveness = "unknown";
-  private readonly watchers = new Set<() => void>();
+  private _state: Liveness = "unknown";
+  private readonly _watchers = new Set<() => void>();
 
   constructor(
-    private readonly model: Model,
+    private readonly _model: Model,
     readonly signal: AbortSignal,
   ) {
-    this.store = new Store(this.trait() ?? NOTHING, () => void this.resync());
+    this.store = new Store(this._trait() ?? NOTHING, () => void this._resync());
     this.channel = new Channel(
-      model,
+      _model,
       (message) => {
         if (message.type === "events") this.store.receive(message);
         else this.store.replace(message.snapshot);
       },
-      () => this.setLiveness("live"),
+      () => this._setLiveness("live"),
       signal,
     );
-    this.listen("change:snapshot", () => this.takeTrait());
-    this.listen("comm:close", () => this.setLiveness("saved"));
-    this.watchKernel();
-    void this.resync();
+    this._listen("change:snapshot", () => this._takeTrait());
+    this._listen("comm:close", () => this._setLiveness("saved"));
+    this._watchKernel();
+    void this._resync();
   }
 
   get liveness(): Liveness {
-    return this.state;
+    return this._state;
   }
 
   /** Seconds on the run's clock: counting on while it runs, standing where it stood in a saved view. */
   elapsedS(): number {
-    return this.state === "saved" ? this.store.snapshot.run.elapsed_s : this.store.elapsedS();
+    return this._state === "saved" ? this.store.snapshot.run.elapsed_s : this.store.elapsedS();
   }
 
   /** Set when the notebook was saved by another version of evonb, whose data this view can't read. */
@@ -72,53 +72,53 @@ export class Session {
   }
 
   onLiveness(watcher: () => void, signal: AbortSignal): void {
-    this.watchers.add(watcher);
-    signal.addEventListener("abort", () => this.watchers.delete(watcher), { once: true });
+    this._watchers.add(watcher);
+    signal.addEventListener("abort", () => this._watchers.delete(watcher), { once: true });
   }
 
   /** Asks the kernel for the whole; also the way to learn whether there is a kernel. */
-  private async resync(): Promise<void> {
+  private async _resync(): Promise<void> {
     const reply = await this.channel.request({ type: "resync" });
-    if (!reply.ok && this.state === "unknown" && !this.kernelIsBusy()) this.setLiveness("saved");
+    if (!reply.ok && this._state === "unknown" && !this._kernelIsBusy()) this._setLiveness("saved");
     this.store.resynced(reply.ok && isSnapshot(reply.result) ? reply.result : null);
   }
 
   /** Jupyter's manager knows its kernel; other hosts have no such thing, and a silent kernel then counts as gone. */
-  private kernelIsBusy(): boolean {
-    return (this.model as KernelHolder).widget_manager?.kernel?.status === "busy";
+  private _kernelIsBusy(): boolean {
+    return (this._model as KernelHolder).widget_manager?.kernel?.status === "busy";
   }
 
   /** A kernel that dies or starts anew closes no comm: its status is the only sign. */
-  private watchKernel(): void {
-    const status = (this.model as KernelHolder).widget_manager?.kernel?.statusChanged;
+  private _watchKernel(): void {
+    const status = (this._model as KernelHolder).widget_manager?.kernel?.statusChanged;
     if (typeof status?.connect !== "function") return;
     const changed = (_kernel: unknown, now: unknown) => {
-      if (GONE.includes(String(now))) this.setLiveness("saved");
+      if (GONE.includes(String(now))) this._setLiveness("saved");
     };
     status.connect(changed);
     this.signal.addEventListener("abort", () => status.disconnect?.(changed), { once: true });
   }
 
-  private takeTrait(): void {
-    const snapshot = this.trait();
+  private _takeTrait(): void {
+    const snapshot = this._trait();
     if (snapshot !== null) this.store.offer(snapshot);
   }
 
-  private trait(): Snapshot | null {
-    const value = this.model.get("snapshot");
+  private _trait(): Snapshot | null {
+    const value = this._model.get("snapshot");
     if (!isSnapshot(value)) return null;
     // Data of another version may have any shape; only its number is looked at.
     return value.protocol === PROTOCOL_VERSION ? value : { ...NOTHING, protocol: value.protocol };
   }
 
-  private setLiveness(state: Liveness): void {
-    if (state === this.state) return;
-    this.state = state;
-    for (const watcher of [...this.watchers]) watcher();
+  private _setLiveness(state: Liveness): void {
+    if (state === this._state) return;
+    this._state = state;
+    for (const watcher of [...this._watchers]) watcher();
   }
 
-  private listen(name: string, callback: () => void): void {
-    this.model.on(name, callback);
-    this.signal.addEventListener("abort", () => this.model.off(name, callback), { once: true });
+  private _listen(name: string, callback: () => void): void {
+    this._model.on(name, callback);
+    this.signal.addEventListener("abort", () => this._model.off(name, callback), { once: true });
   }
 }

@@ -13,23 +13,23 @@ export class DebugStore {
   state: DebugState = NO_DEBUG;
   /** The picture of the looked-at step; null when live, or when it hasn't come yet. */
   picture: Snapshot | null = null;
-  private readonly listeners = new Set<DebugListener>();
+  private readonly _listeners = new Set<DebugListener>();
 
   subscribe(listener: DebugListener, signal: AbortSignal): void {
-    this.listeners.add(listener);
-    signal.addEventListener("abort", () => this.listeners.delete(listener), { once: true });
+    this._listeners.add(listener);
+    signal.addEventListener("abort", () => this._listeners.delete(listener), { once: true });
   }
 
   /** A state with its picture, by message. One with the number of what is held may bring the picture that was missing. */
   receive(state: DebugState, picture: Snapshot | null): void {
     if (state.seq < this.state.seq) return;
-    this.set(state, state.looking === null ? null : (picture ?? this.pictureOf(state)));
+    this._set(state, state.looking === null ? null : (picture ?? this._pictureOf(state)));
   }
 
   /** A state by trait. `picture` as far as the trait holds one. */
   offer(state: DebugState, picture: Snapshot | null): void {
     if (state.seq <= this.state.seq) return;
-    this.set(state, state.looking === null ? null : (picture ?? this.pictureOf(state)));
+    this._set(state, state.looking === null ? null : (picture ?? this._pictureOf(state)));
   }
 
   /** The past is looked at, and its picture hasn't come: a page was loaded anew. */
@@ -38,15 +38,15 @@ export class DebugStore {
   }
 
   /** The picture that is held, if it is of the same point. */
-  private pictureOf(state: DebugState): Snapshot | null {
+  private _pictureOf(state: DebugState): Snapshot | null {
     const { looking, branch } = this.state;
     return state.looking === looking && state.branch === branch ? this.picture : null;
   }
 
-  private set(state: DebugState, picture: Snapshot | null): void {
+  private _set(state: DebugState, picture: Snapshot | null): void {
     const before = this.state;
     this.state = state;
     this.picture = picture;
-    for (const listener of [...this.listeners]) listener(state, before);
+    for (const listener of [...this._listeners]) listener(state, before);
   }
 }

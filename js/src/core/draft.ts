@@ -10,74 +10,74 @@ import { lookUp, put } from "./record.ts";
 import { passedTargets, settledNode } from "./settle.ts";
 
 export class Draft {
-  private readonly owned = new Set<"nodes" | "edges">();
-  private nodes: Record<string, NodeState>;
-  private edges: Record<string, EdgeState>;
+  private readonly _owned = new Set<"nodes" | "edges">();
+  private _nodes: Record<string, NodeState>;
+  private _edges: Record<string, EdgeState>;
 
-  constructor(private snapshot: Snapshot) {
-    this.nodes = snapshot.nodes;
-    this.edges = snapshot.edges;
+  constructor(private _snapshot: Snapshot) {
+    this._nodes = _snapshot.nodes;
+    this._edges = _snapshot.edges;
   }
 
   /** The changed snapshot; the draft is spent. */
   finish(): Snapshot {
-    return { ...this.snapshot, nodes: this.nodes, edges: this.edges };
+    return { ...this._snapshot, nodes: this._nodes, edges: this._edges };
   }
 
   restart(run: Partial<RunState>): void {
-    const { graph, layout, seq } = this.snapshot;
+    const { graph, layout, seq } = this._snapshot;
     const fresh = emptySnapshot(graph, layout, seq);
-    this.snapshot = { ...fresh, run: { ...fresh.run, ...run } };
-    this.nodes = { ...fresh.nodes };
-    this.edges = { ...fresh.edges };
-    this.owned.add("nodes").add("edges");
+    this._snapshot = { ...fresh, run: { ...fresh.run, ...run } };
+    this._nodes = { ...fresh.nodes };
+    this._edges = { ...fresh.edges };
+    this._owned.add("nodes").add("edges");
   }
 
   run(changes: Partial<RunState>): void {
-    this.snapshot = { ...this.snapshot, run: { ...this.snapshot.run, ...changes } };
+    this._snapshot = { ...this._snapshot, run: { ...this._snapshot.run, ...changes } };
   }
 
   get turns(): number {
-    return this.snapshot.run.turns;
+    return this._snapshot.run.turns;
   }
 
   /** Changes one node and derives its status; `ended` is the status if nothing of it is under way. */
   node(id: string, change: (old: NodeState) => Partial<NodeState>, ended?: NodeStatus): boolean {
-    const old = lookUp(this.nodes, id);
+    const old = lookUp(this._nodes, id);
     if (old === undefined) return false;
     const next = { ...old, ...change(old) };
-    if (!this.owned.has("nodes")) {
-      this.nodes = { ...this.nodes };
-      this.owned.add("nodes");
+    if (!this._owned.has("nodes")) {
+      this._nodes = { ...this._nodes };
+      this._owned.add("nodes");
     }
-    put(this.nodes, id, { ...next, status: statusOf(next, ended ?? old.status) });
+    put(this._nodes, id, { ...next, status: statusOf(next, ended ?? old.status) });
     return true;
   }
 
   edge(id: string, taken: number, passedOver: number): void {
-    const old = lookUp(this.edges, id);
+    const old = lookUp(this._edges, id);
     if (old === undefined) return;
-    if (!this.owned.has("edges")) {
-      this.edges = { ...this.edges };
-      this.owned.add("edges");
+    if (!this._owned.has("edges")) {
+      this._edges = { ...this._edges };
+      this._owned.add("edges");
     }
     const unused = old.unused && taken === 0;
-    put(this.edges, id, { taken: old.taken + taken, passed_over: old.passed_over + passedOver, unused });
+    put(this._edges, id, { taken: old.taken + taken, passed_over: old.passed_over + passedOver, unused });
   }
 
   /** The run has ended at `atS`. */
   settle(atS: number): void {
-    const { graph } = this.snapshot;
-    const passed = passedTargets(graph, this.edges);
+    const { graph } = this._snapshot;
+    const passed = passedTargets(graph, this._edges);
     for (const { id, kind } of graph.nodes) {
-      const old = kind === "start" || kind === "end" ? undefined : lookUp(this.nodes, id);
+      const old = kind === "start" || kind === "end" ? undefined : lookUp(this._nodes, id);
       const change = old === undefined ? null : settledNode(old, atS, passed.has(id));
       if (change !== null) this.node(id, () => change, "skipped");
     }
-    const unused = Object.entries(this.edges).filter(([, edge]) => edge.taken === 0);
-    this.edges = { ...this.edges };
-    this.owned.add("edges");
-    for (const [id, edge] of unused) put(this.edges, id, { ...edge, unused: true });
+    const unused = Object.entries(this._edges).filter(([, edge]) => edge.taken === 0);
+    this._edges = { ...this._edges };
+    this._owned.add("edges");
+    for (const [id, edge] of unused) put(this._edges, id, { ...edge, unused: true });
   }
 }
 

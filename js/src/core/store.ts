@@ -11,8 +11,8 @@ import { applyBatch } from "./reduce.ts";
 export type StoreListener = (snapshot: Snapshot, events: readonly WireEvent[]) => void;
 
 export class Store {
-  private readonly listeners = new Set<StoreListener>();
-  private resyncing = false;
+  private readonly _listeners = new Set<StoreListener>();
+  private _resyncing = false;
   /** When the newest change came, on the clock of `now`; the live clocks count on from here. */
   changedAtMs: number;
 
@@ -23,22 +23,22 @@ export class Store {
    */
   constructor(
     public snapshot: Snapshot,
-    private readonly askResync: () => void,
-    private readonly now: () => number = () => performance.now(),
+    private readonly _askResync: () => void,
+    private readonly _now: () => number = () => performance.now(),
   ) {
-    this.changedAtMs = now();
+    this.changedAtMs = _now();
   }
 
   subscribe(listener: StoreListener, signal: AbortSignal): void {
-    this.listeners.add(listener);
-    signal.addEventListener("abort", () => this.listeners.delete(listener), { once: true });
+    this._listeners.add(listener);
+    signal.addEventListener("abort", () => this._listeners.delete(listener), { once: true });
   }
 
   /** A batch from the kernel: applied, ignored because it is old, or taken as a sign that something is missing. */
   receive(batch: EventsMessage): void {
     const next = applyBatch(this.snapshot, batch.first_seq, batch.last_seq, batch.events);
-    if (next === null) this.gap();
-    else if (next !== this.snapshot) this.set(next, batch.events);
+    if (next === null) this._gap();
+    else if (next !== this.snapshot) this._set(next, batch.events);
   }
 
   /** A whole that may be older than what batches have made of it since; then it is ignored. */
@@ -48,31 +48,31 @@ export class Store {
 
   /** A whole that holds whatever was known before: the graph was replaced. */
   replace(snapshot: Snapshot): void {
-    this.resyncing = false;
-    this.set(snapshot, []);
+    this._resyncing = false;
+    this._set(snapshot, []);
   }
 
   /** The answer to `askResync`; null if none came, so that the next gap asks again. */
   resynced(snapshot: Snapshot | null): void {
-    this.resyncing = false;
+    this._resyncing = false;
     if (snapshot !== null) this.offer(snapshot);
   }
 
   /** Seconds on the run's clock now; stands still when nothing runs. */
   elapsedS(): number {
     const { status, elapsed_s } = this.snapshot.run;
-    return status === "running" ? elapsed_s + (this.now() - this.changedAtMs) / 1000 : elapsed_s;
+    return status === "running" ? elapsed_s + (this._now() - this.changedAtMs) / 1000 : elapsed_s;
   }
 
-  private gap(): void {
-    if (this.resyncing) return;
-    this.resyncing = true;
-    this.askResync();
+  private _gap(): void {
+    if (this._resyncing) return;
+    this._resyncing = true;
+    this._askResync();
   }
 
-  private set(snapshot: Snapshot, events: readonly WireEvent[]): void {
+  private _set(snapshot: Snapshot, events: readonly WireEvent[]): void {
     this.snapshot = snapshot;
-    this.changedAtMs = this.now();
-    for (const listener of [...this.listeners]) listener(snapshot, events);
+    this.changedAtMs = this._now();
+    for (const listener of [...this._listeners]) listener(snapshot, events);
   }
 }

@@ -74,158 +74,158 @@ interface Row {
 }
 
 class Layouter {
-  private readonly line: ReadonlyMap<number, number>;
-  private readonly shown: number;
-  private readonly slots = new Map<number, readonly Slot[]>();
-  private readonly columns = new Map<Slot, number>();
-  private readonly rows = new Map<number, Row>();
-  private readonly jobs: Job[] = [];
-  private readonly lanes: Lane[] = [];
-  private readonly stems: Stem[] = [];
-  private nextRow = 0;
+  private readonly _line: ReadonlyMap<number, number>;
+  private readonly _shown: number;
+  private readonly _slots = new Map<number, readonly Slot[]>();
+  private readonly _columns = new Map<Slot, number>();
+  private readonly _rows = new Map<number, Row>();
+  private readonly _jobs: Job[] = [];
+  private readonly _lanes: Lane[] = [];
+  private readonly _stems: Stem[] = [];
+  private _nextRow = 0;
 
   constructor(
-    private readonly state: DebugState,
-    private readonly unfolded: ReadonlySet<number>,
-    private readonly liveNodes: readonly string[],
+    private readonly _state: DebugState,
+    private readonly _unfolded: ReadonlySet<number>,
+    private readonly _liveNodes: readonly string[],
   ) {
-    this.line = lineage(state);
-    this.shown = state.looking ?? state.step;
+    this._line = lineage(_state);
+    this._shown = _state.looking ?? _state.step;
   }
 
   lay(): TimelineLayout {
-    const steps = this.state.steps.length > STRIP_ABOVE ? this.near() : this.state.steps;
-    const branches = this.branches(steps);
-    for (const branch of branches) this.placeBranch(branch, steps);
-    const cursor = this.state.looking === null ? null : this.columnOf(this.state.branch, this.shown);
-    if (cursor !== null) this.placeGhost(cursor);
-    const liveColumn = this.placeLive();
+    const steps = this._state.steps.length > STRIP_ABOVE ? this._near() : this._state.steps;
+    const branches = this._branches(steps);
+    for (const branch of branches) this._placeBranch(branch, steps);
+    const cursor = this._state.looking === null ? null : this._columnOf(this._state.branch, this._shown);
+    if (cursor !== null) this._placeGhost(cursor);
+    const liveColumn = this._placeLive();
     return {
-      heads: this.heads(),
-      lanes: this.lanes,
-      jobs: this.jobs,
-      stems: this.stems,
-      rows: this.nextRow,
+      heads: this._heads(),
+      lanes: this._lanes,
+      jobs: this._jobs,
+      stems: this._stems,
+      rows: this._nextRow,
       cursor,
       liveColumn,
-      hiddenBefore: this.state.steps_before + (steps[0] === undefined ? 0 : this.cutOff(steps)),
+      hiddenBefore: this._state.steps_before + (steps[0] === undefined ? 0 : this._cutOff(steps)),
     };
   }
 
-  private cutOff(steps: readonly WireStep[]): number {
-    return steps === this.state.steps ? 0 : this.state.steps.length - steps.length;
+  private _cutOff(steps: readonly WireStep[]): number {
+    return steps === this._state.steps ? 0 : this._state.steps.length - steps.length;
   }
 
   /** Steps of the line within reach of the shown one, and the beginnings of branches that leave there. */
-  private near(): WireStep[] {
-    const { steps } = this.state;
-    const line = steps.filter((step) => step.number <= (this.line.get(step.branch) ?? -1));
-    const at = line.findIndex((step) => step.number >= this.shown);
+  private _near(): WireStep[] {
+    const { steps } = this._state;
+    const line = steps.filter((step) => step.number <= (this._line.get(step.branch) ?? -1));
+    const at = line.findIndex((step) => step.number >= this._shown);
     const middle = at < 0 ? line.length - 1 : at;
     const seen = line.slice(Math.max(0, middle - NEAR), middle + NEAR + 1);
     const numbers = new Set(seen.map((step) => step.number));
-    const leaving = this.state.branches.filter((one) => numbers.has(one.from_step ?? -1) && !this.line.has(one.id));
+    const leaving = this._state.branches.filter((one) => numbers.has(one.from_step ?? -1) && !this._line.has(one.id));
     return [...seen, ...leaving.flatMap(({ id }) => steps.filter((step) => step.branch === id).slice(0, NEAR))];
   }
 
   /** Parents before children, and only those with something to show. */
-  private branches(steps: readonly WireStep[]): WireBranch[] {
+  private _branches(steps: readonly WireStep[]): WireBranch[] {
     const used = new Set(steps.map((step) => step.branch));
-    const all = this.state.branches.filter((branch) => used.has(branch.id) || branch.id === this.state.branch);
+    const all = this._state.branches.filter((branch) => used.has(branch.id) || branch.id === this._state.branch);
     return all.length === 0 ? [MAIN] : [...all].sort((a, b) => a.id - b.id);
   }
 
-  private placeBranch(branch: WireBranch, steps: readonly WireStep[]): void {
+  private _placeBranch(branch: WireBranch, steps: readonly WireStep[]): void {
     const own = cellsOf(steps.filter((step) => step.branch === branch.id));
-    const slots = folded(own, (cell) => this.keeps(branch.id, cell));
-    this.slots.set(branch.id, slots);
-    const start = branch.parent === null ? 0 : this.columnOf(branch.parent, branch.from_step ?? 0) + 1;
+    const slots = folded(own, (cell) => this._keeps(branch.id, cell));
+    this._slots.set(branch.id, slots);
+    const start = branch.parent === null ? 0 : this._columnOf(branch.parent, branch.from_step ?? 0) + 1;
     slots.forEach((slot, i) => {
-      this.columns.set(slot, start + i);
+      this._columns.set(slot, start + i);
     });
     const height = Math.max(1, ...slots.map((slot) => (isFold(slot) ? 1 : Math.min(MOST_LANES, slot.steps.length))));
-    const row = { top: this.nextRow, height };
-    this.rows.set(branch.id, row);
-    this.nextRow += height;
-    this.lanes.push({ row: middle(row), branch, name: branch.name, current: branch.id === this.state.branch });
-    for (const slot of slots) this.placeSlot(slot, branch.id, row);
-    if (branch.parent !== null) this.stem(branch.parent, start, middle(row), false);
+    const row = { top: this._nextRow, height };
+    this._rows.set(branch.id, row);
+    this._nextRow += height;
+    this._lanes.push({ row: middle(row), branch, name: branch.name, current: branch.id === this._state.branch });
+    for (const slot of slots) this._placeSlot(slot, branch.id, row);
+    if (branch.parent !== null) this._stem(branch.parent, start, middle(row), false);
   }
 
   /** The shown step is never behind a fold, nor is a round that was opened by hand. */
-  private keeps(branch: number, cell: Cell): boolean {
-    const inLine = this.shown <= (this.line.get(branch) ?? -1);
-    const isShown = this.state.looking !== null && inLine && cell.first <= this.shown && this.shown <= cell.last;
-    return isShown || this.unfolded.has(cell.first);
+  private _keeps(branch: number, cell: Cell): boolean {
+    const inLine = this._shown <= (this._line.get(branch) ?? -1);
+    const isShown = this._state.looking !== null && inLine && cell.first <= this._shown && this._shown <= cell.last;
+    return isShown || this._unfolded.has(cell.first);
   }
 
-  private placeSlot(slot: Slot, branch: number, row: Row): void {
-    const column = this.columns.get(slot) ?? 0;
+  private _placeSlot(slot: Slot, branch: number, row: Row): void {
+    const column = this._columns.get(slot) ?? 0;
     if (isFold(slot)) {
-      this.jobs.push({ kind: "fold", fold: slot, column, row: middle(row), branch });
+      this._jobs.push({ kind: "fold", fold: slot, column, row: middle(row), branch });
       return;
     }
     const tooMany = slot.steps.length > MOST_LANES;
     const seen = tooMany ? slot.steps.slice(0, MOST_LANES - 1) : slot.steps;
     const top = row.top + Math.floor((row.height - Math.min(MOST_LANES, slot.steps.length)) / 2);
     seen.forEach((step, i) => {
-      this.jobs.push({ kind: "step", step, here: this.isHere(step), column, row: top + i, branch });
+      this._jobs.push({ kind: "step", step, here: this._isHere(step), column, row: top + i, branch });
     });
     const rest = slot.steps.slice(seen.length);
-    if (rest.length > 0) this.jobs.push({ kind: "lanes", steps: rest, column, row: top + seen.length, branch });
+    if (rest.length > 0) this._jobs.push({ kind: "lanes", steps: rest, column, row: top + seen.length, branch });
   }
 
-  private isHere(step: WireStep): boolean {
-    return this.state.looking === step.number && step.number <= (this.line.get(step.branch) ?? -1);
+  private _isHere(step: WireStep): boolean {
+    return this._state.looking === step.number && step.number <= (this._line.get(step.branch) ?? -1);
   }
 
   /** The column of a step as seen from a branch: its own, else its parent's; -1 for what lies before the first. */
-  private columnOf(branchId: number, number: number): number {
+  private _columnOf(branchId: number, number: number): number {
     let id: number | null = branchId;
     while (id !== null) {
-      const slots: readonly Slot[] = this.slots.get(id) ?? [];
+      const slots: readonly Slot[] = this._slots.get(id) ?? [];
       const slot = [...slots].reverse().find((one) => one.first <= number);
-      const column = slot === undefined ? undefined : this.columns.get(slot);
+      const column = slot === undefined ? undefined : this._columns.get(slot);
       if (column !== undefined) return column;
-      id = this.state.branches.find((branch) => branch.id === id)?.parent ?? null;
+      id = this._state.branches.find((branch) => branch.id === id)?.parent ?? null;
     }
     return -1;
   }
 
-  private stem(parent: number, column: number, toRow: number, ghost: boolean): void {
-    const row = this.rows.get(parent);
-    if (row !== undefined && column > 0) this.stems.push({ column, fromRow: middle(row), toRow, ghost });
+  private _stem(parent: number, column: number, toRow: number, ghost: boolean): void {
+    const row = this._rows.get(parent);
+    if (row !== undefined && column > 0) this._stems.push({ column, fromRow: middle(row), toRow, ghost });
   }
 
-  private placeGhost(cursor: number): void {
-    const { next_branch: name, would_run: nodes } = this.state;
+  private _placeGhost(cursor: number): void {
+    const { next_branch: name, would_run: nodes } = this._state;
     if (name === "" || nodes.length === 0) return;
-    const row = this.nextRow++;
-    this.lanes.push({ row, branch: null, name, current: false });
-    this.jobs.push({ kind: "ghost", nodes, column: cursor + 1, row, branch: -1 });
-    this.stem(this.lineOf(this.shown), cursor + 1, row, true);
+    const row = this._nextRow++;
+    this._lanes.push({ row, branch: null, name, current: false });
+    this._jobs.push({ kind: "ghost", nodes, column: cursor + 1, row, branch: -1 });
+    this._stem(this._lineOf(this._shown), cursor + 1, row, true);
   }
 
-  private lineOf(number: number): number {
-    for (const [id] of this.line) if ((this.slots.get(id) ?? []).some((slot) => slot.first <= number)) return id;
-    return this.state.branch;
+  private _lineOf(number: number): number {
+    for (const [id] of this._line) if ((this._slots.get(id) ?? []).some((slot) => slot.first <= number)) return id;
+    return this._state.branch;
   }
 
-  private placeLive(): number | null {
-    if (this.liveNodes.length === 0) return null;
-    const column = this.columnOf(this.state.branch, Number.POSITIVE_INFINITY) + 1;
-    const row = this.rows.get(this.state.branch);
+  private _placeLive(): number | null {
+    if (this._liveNodes.length === 0) return null;
+    const column = this._columnOf(this._state.branch, Number.POSITIVE_INFINITY) + 1;
+    const row = this._rows.get(this._state.branch);
     if (row === undefined) return null;
-    this.jobs.push({ kind: "live", nodes: this.liveNodes, column, row: middle(row), branch: this.state.branch });
+    this._jobs.push({ kind: "live", nodes: this._liveNodes, column, row: middle(row), branch: this._state.branch });
     return column;
   }
 
-  private heads(): string[] {
-    const count = Math.max(0, ...this.jobs.map((job) => job.column + 1));
+  private _heads(): string[] {
+    const count = Math.max(0, ...this._jobs.map((job) => job.column + 1));
     const heads = Array.from({ length: count }, () => "");
-    for (const [id, last] of this.line) {
-      for (const slot of this.slots.get(id) ?? []) {
-        const column = this.columns.get(slot);
+    for (const [id, last] of this._line) {
+      for (const slot of this._slots.get(id) ?? []) {
+        const column = this._columns.get(slot);
         if (column !== undefined && slot.first <= last) heads[column] = range(slot.first, Math.min(slot.last, last));
       }
     }

@@ -25,102 +25,106 @@ export function blankDraft(node: string | null): Draft {
 
 export class BreakpointForm {
   readonly element = html("div", { class: "bp-form", role: "group", "aria-label": "Breakpoint" });
-  private readonly fault = html("p", { class: "verdict bad", role: "status", hidden: true });
-  private readonly condition = input('state["score"] < 0.7', "Condition");
-  private readonly hit = input("every", "Stop at the n-th hit");
-  private readonly toolName = input("its name", "Tool");
-  private readonly log = input("stop instead of printing", "Print this expression and go on");
-  private draft: Draft;
+  private readonly _fault = html("p", { class: "verdict bad", role: "status", hidden: true });
+  private readonly _condition = input('state["score"] < 0.7', "Condition");
+  private readonly _hit = input("every", "Stop at the n-th hit");
+  private readonly _toolName = input("its name", "Tool");
+  private readonly _log = input("stop instead of printing", "Print this expression and go on");
+  private _draft: Draft;
 
   constructor(
     draft: Draft,
-    private readonly nodes: readonly WireNode[],
-    private readonly edges: readonly WireEdge[],
-    private readonly names: (id: string) => string,
-    private readonly desk: Desk,
-    private readonly close: () => void,
+    private readonly _nodes: readonly WireNode[],
+    private readonly _edges: readonly WireEdge[],
+    private readonly _names: (id: string) => string,
+    private readonly _desk: Desk,
+    private readonly _close: () => void,
   ) {
-    this.draft = draft;
-    this.condition.value = draft.condition;
-    this.hit.value = draft.hit === null ? "" : String(draft.hit);
-    this.log.value = draft.log;
-    if (draft.kind === "tool") this.toolName.value = draft.node ?? "";
-    this.element.addEventListener("keydown", (event) => this.press(event));
-    this.draw();
+    this._draft = draft;
+    this._condition.value = draft.condition;
+    this._hit.value = draft.hit === null ? "" : String(draft.hit);
+    this._log.value = draft.log;
+    if (draft.kind === "tool") this._toolName.value = draft.node ?? "";
+    this.element.addEventListener("keydown", (event) => this._press(event));
+    this._draw();
   }
 
   start(): void {
-    this.condition.focus();
+    this._condition.focus();
   }
 
-  private press(event: KeyboardEvent): void {
+  private _press(event: KeyboardEvent): void {
     const isField = event.target instanceof HTMLInputElement;
-    if (event.key === "Escape") this.close();
-    else if (event.key === "Enter" && isField) void this.apply();
+    if (event.key === "Escape") this._close();
+    else if (event.key === "Enter" && isField) void this._apply();
     else return;
     event.preventDefault();
     event.stopPropagation();
   }
 
-  private draw(): void {
-    const { kind } = this.draft;
+  private _draw(): void {
+    const { kind } = this._draft;
     this.element.replaceChildren(
-      line("Stop", this.select("kind", KINDS)),
+      line("Stop", this._select("kind", KINDS)),
       ...(kind === "node"
-        ? [line("Node", this.select("node", this.nodeChoices())), line("When", this.select("when", WHEN))]
+        ? [line("Node", this._select("node", this._nodeChoices())), line("When", this._select("when", WHEN))]
         : []),
-      ...(kind === "edge" ? [line("Edge", this.select("edge", this.edgeChoices()))] : []),
-      ...(kind === "tool" ? [line("Tool", this.toolName)] : []),
-      line("If", this.condition),
-      line("Hit", this.hit),
-      line("Log", this.log),
-      this.fault,
+      ...(kind === "edge" ? [line("Edge", this._select("edge", this._edgeChoices()))] : []),
+      ...(kind === "tool" ? [line("Tool", this._toolName)] : []),
+      line("If", this._condition),
+      line("Hit", this._hit),
+      line("Log", this._log),
+      this._fault,
       html(
         "div",
         { class: "form-buttons" },
-        button(this.draft.id === null ? "Add" : "Apply", () => void this.apply(), { key: "⏎", className: "outline" }),
-        button("Cancel", this.close, { key: "Esc" }),
+        button(this._draft.id === null ? "Add" : "Apply", () => void this._apply(), { key: "⏎", className: "outline" }),
+        button("Cancel", this._close, { key: "Esc" }),
       ),
     );
   }
 
-  private nodeChoices(): (readonly [string, string])[] {
-    return this.nodes
+  private _nodeChoices(): (readonly [string, string])[] {
+    return this._nodes
       .filter((node) => node.kind !== "start" && node.kind !== "end")
       .map((node) => [node.id, node.name]);
   }
 
-  private edgeChoices(): (readonly [string, string])[] {
-    return this.edges.map((edge) => [edge.id, `${this.names(edge.source)} → ${this.names(edge.target)}`]);
+  private _edgeChoices(): (readonly [string, string])[] {
+    return this._edges.map((edge) => [edge.id, `${this._names(edge.source)} → ${this._names(edge.target)}`]);
   }
 
-  private select<K extends "kind" | "node" | "edge" | "when">(
+  private _select<K extends "kind" | "node" | "edge" | "when">(
     field: K,
     choices: readonly (readonly [string, string])[],
   ): HTMLElement {
-    const held = this.draft[field];
+    const held = this._draft[field];
     const current = choices.some(([value]) => value === held) ? held : (choices[0]?.[0] ?? null);
-    this.draft = { ...this.draft, [field]: current };
+    this._draft = { ...this._draft, [field]: current };
     const options = choices.map(([value, words]) => html("option", { value, selected: value === current }, words));
     const element = html("select", { class: "field", "data-key": `bp ${field}` }, ...options);
     element.addEventListener("change", () => {
-      this.draft = { ...this.draft, [field]: element.value };
-      if (field === "kind") this.draw();
+      this._draft = { ...this._draft, [field]: element.value };
+      if (field === "kind") this._draw();
     });
     return element;
   }
 
-  private async apply(): Promise<void> {
-    const node = this.draft.kind === "tool" ? this.toolName.value.trim() : this.draft.node;
-    const reply = await this.desk.ask(commandOf({ ...this.draft, node, ...this.typed() }));
-    if (reply === null || reply.ok) return this.close();
-    this.fault.hidden = false;
-    this.fault.textContent = `${reply.error.what} — ${reply.error.fix}`;
+  private async _apply(): Promise<void> {
+    const node = this._draft.kind === "tool" ? this._toolName.value.trim() : this._draft.node;
+    const reply = await this._desk.ask(commandOf({ ...this._draft, node, ...this._typed() }));
+    if (reply === null || reply.ok) return this._close();
+    this._fault.hidden = false;
+    this._fault.textContent = `${reply.error.what} — ${reply.error.fix}`;
   }
 
-  private typed(): Pick<Draft, "condition" | "hit" | "log"> {
-    const hit = Number.parseInt(this.hit.value, 10);
-    return { condition: this.condition.value.trim(), hit: Number.isNaN(hit) ? null : hit, log: this.log.value.trim() };
+  private _typed(): Pick<Draft, "condition" | "hit" | "log"> {
+    const hit = Number.parseInt(this._hit.value, 10);
+    return {
+      condition: this._condition.value.trim(),
+      hit: Number.isNaN(hit) ? null : hit,
+      log: this._log.value.trim(),
+    };
   }
 }
 

@@ -13,66 +13,66 @@ import type { Desk, Panel, PanelView } from "./desk.ts";
 
 export class BreakpointsPanel implements Panel {
   readonly element: HTMLElement;
-  private readonly list = html("ul", { class: "cards" });
-  private readonly rows = new Keyed(this.list);
-  private readonly place = html("div");
-  private readonly empty = html(
+  private readonly _list = html("ul", { class: "cards" });
+  private readonly _rows = new Keyed(this._list);
+  private readonly _place = html("div");
+  private readonly _empty = html(
     "p",
     { class: "none" },
     "Click a node's left border or press ",
     html("kbd", {}, "B"),
     ".",
   );
-  private readonly add: HTMLButtonElement;
-  private view: PanelView | null = null;
-  private editing: { id: string | null; form: BreakpointForm } | null = null;
+  private readonly _add: HTMLButtonElement;
+  private _view: PanelView | null = null;
+  private _editing: { id: string | null; form: BreakpointForm } | null = null;
 
-  constructor(private readonly desk: Desk) {
-    this.add = button("Add", () => this.open(blankDraft(desk.chosen)), { key: "⇧B" });
-    const cap = html("div", { class: "cap" }, html("span", {}, "Breakpoints"), this.add);
-    this.element = html("div", { class: "panel p-bp scroll" }, cap, this.place, this.list, this.empty);
+  constructor(private readonly _desk: Desk) {
+    this._add = button("Add", () => this._open(blankDraft(_desk.chosen)), { key: "⇧B" });
+    const cap = html("div", { class: "cap" }, html("span", {}, "Breakpoints"), this._add);
+    this.element = html("div", { class: "panel p-bp scroll" }, cap, this._place, this._list, this._empty);
   }
 
   update(view: PanelView): void {
-    this.view = view;
+    this._view = view;
     const { breakpoints } = view.state;
-    this.add.hidden = view.saved;
-    this.empty.hidden = breakpoints.length > 0 || this.editing !== null;
-    if (this.editing?.id === null) this.place.replaceChildren(this.editing.form.element);
-    else this.place.replaceChildren();
-    this.rows.update(breakpoints.map((one) => this.part(one, view)));
+    this._add.hidden = view.saved;
+    this._empty.hidden = breakpoints.length > 0 || this._editing !== null;
+    if (this._editing?.id === null) this._place.replaceChildren(this._editing.form.element);
+    else this._place.replaceChildren();
+    this._rows.update(breakpoints.map((one) => this._part(one, view)));
   }
 
   /** Opens the form for a new breakpoint at a node, or for the one that is there. */
   openAt(node: string | null): void {
-    const known = this.view?.state.breakpoints.find((one) => one.kind === "node" && one.node === node);
-    this.open(known ?? blankDraft(node));
+    const known = this._view?.state.breakpoints.find((one) => one.kind === "node" && one.node === node);
+    this._open(known ?? blankDraft(node));
   }
 
-  private open(draft: Draft): void {
-    const { view } = this;
+  private _open(draft: Draft): void {
+    const { _view: view } = this;
     if (view === null) return;
     const close = () => {
-      this.editing = null;
-      if (this.view !== null) this.update(this.view);
-      this.add.focus();
+      this._editing = null;
+      if (this._view !== null) this.update(this._view);
+      this._add.focus();
     };
-    const form = new BreakpointForm(draft, view.nodes, view.snapshot.graph.edges, view.names, this.desk, close);
-    this.editing = { id: draft.id, form };
+    const form = new BreakpointForm(draft, view.nodes, view.snapshot.graph.edges, view.names, this._desk, close);
+    this._editing = { id: draft.id, form };
     this.update(view);
     form.start();
   }
 
-  private part(one: WireBreakpoint, view: PanelView): Part {
-    const form = this.editing?.id === one.id ? this.editing.form : null;
+  private _part(one: WireBreakpoint, view: PanelView): Part {
+    const form = this._editing?.id === one.id ? this._editing.form : null;
     return {
       key: one.id,
       version: JSON.stringify([one, form !== null, view.saved]),
-      make: () => this.card(one, view, form),
+      make: () => this._card(one, view, form),
     };
   }
 
-  private card(one: WireBreakpoint, view: PanelView, form: BreakpointForm | null): HTMLElement {
+  private _card(one: WireBreakpoint, view: PanelView, form: BreakpointForm | null): HTMLElement {
     if (form !== null) return html("li", {}, form.element);
     const box = html("input", {
       type: "checkbox",
@@ -81,10 +81,10 @@ export class BreakpointsPanel implements Panel {
       "data-key": `on ${one.id}`,
     });
     box.disabled = view.saved;
-    box.addEventListener("change", () => void this.desk.send(commandOf({ ...one, enabled: box.checked })));
-    const drop = () => void this.desk.send({ type: "remove_breakpoint", id: one.id });
+    box.addEventListener("change", () => void this._desk.send(commandOf({ ...one, enabled: box.checked })));
+    const drop = () => void this._desk.send({ type: "remove_breakpoint", id: one.id });
     const tools = [
-      button("", () => this.open(one), {
+      button("", () => this._open(one), {
         name: `Change: ${one.text}`,
         icon: debugIcon("pencil"),
         dataKey: `edit ${one.id}`,

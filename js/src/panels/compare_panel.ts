@@ -9,16 +9,16 @@ import type { Desk } from "./desk.ts";
 
 export class ComparePanel {
   readonly element: HTMLElement;
-  private readonly body = html("div", { class: "scroll" });
+  private readonly _body = html("div", { class: "scroll" });
 
   constructor(
-    private readonly a: WireBranch,
-    private readonly b: WireBranch,
-    private readonly names: (id: string) => string,
+    private readonly _a: WireBranch,
+    private readonly _b: WireBranch,
+    private readonly _names: (id: string) => string,
     desk: Desk,
     close: () => void,
   ) {
-    const title = html("span", {}, html("b", {}, a.name), " beside ", html("b", {}, b.name));
+    const title = html("span", {}, html("b", {}, _a.name), " beside ", html("b", {}, _b.name));
     const cap = html(
       "div",
       { class: "cap" },
@@ -29,31 +29,31 @@ export class ComparePanel {
       "section",
       { class: "over compare", tabindex: -1, "aria-label": "Comparison of branches" },
       cap,
-      this.body,
+      this._body,
     );
-    void this.ask(desk);
+    void this._ask(desk);
   }
 
-  private async ask(desk: Desk): Promise<void> {
-    const reply = await desk.ask({ type: "compare", a: this.a.id, b: this.b.id });
+  private async _ask(desk: Desk): Promise<void> {
+    const reply = await desk.ask({ type: "compare", a: this._a.id, b: this._b.id });
     if (reply?.ok === false)
-      this.body.replaceChildren(html("p", { class: "none" }, `${reply.error.what} — ${reply.error.fix}`));
-    else if (reply !== null && isCompare(reply.result)) this.body.replaceChildren(...this.draw(reply.result));
+      this._body.replaceChildren(html("p", { class: "none" }, `${reply.error.what} — ${reply.error.fix}`));
+    else if (reply !== null && isCompare(reply.result)) this._body.replaceChildren(...this._draw(reply.result));
   }
 
-  private draw({ rows, state }: CompareResult): HTMLElement[] {
+  private _draw({ rows, state }: CompareResult): HTMLElement[] {
     const values = Object.entries(state).filter(([, [a, b]]) => a?.text !== b?.text);
     const steps = html(
       "table",
       {},
-      head(this.a.name, this.b.name, "Wrote other values"),
-      ...rows.map((row) => this.row(row)),
+      head(this._a.name, this._b.name, "Wrote other values"),
+      ...rows.map((row) => this._row(row)),
     );
     const same = html("p", { class: "none" }, "Both end in the same state.");
     const ends = html(
       "table",
       {},
-      head("Key", this.a.name, this.b.name),
+      head("Key", this._a.name, this._b.name),
       ...values.map(([key, [a, b]]) =>
         html(
           "tr",
@@ -71,25 +71,25 @@ export class ComparePanel {
     ];
   }
 
-  private row({ a, b, differs }: CompareRow): HTMLElement {
+  private _row({ a, b, differs }: CompareRow): HTMLElement {
     const isOther = a?.node !== b?.node || differs.length > 0;
     return html(
       "tr",
       { class: isOther ? "differs" : "" },
-      this.step(a),
-      this.step(b),
+      this._step(a),
+      this._step(b),
       html("td", { class: "mono" }, differs.join(", ")),
     );
   }
 
-  private step(step: WireStep | null): HTMLElement {
+  private _step(step: WireStep | null): HTMLElement {
     if (step === null) return html("td", { class: "dim" }, "—");
     const look = step.status === "pinned" ? "edited" : step.status;
     return html(
       "td",
       {},
       html("span", { class: `${look} ink` }, stateIcon(look)),
-      ` ${step.number} ${this.names(step.node)}`,
+      ` ${step.number} ${this._names(step.node)}`,
     );
   }
 }

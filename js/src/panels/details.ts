@@ -14,10 +14,10 @@ import { nothing, textRows } from "./values.ts";
 
 export class DetailsCard {
   readonly element: HTMLElement;
-  private readonly facts = html("p", { class: "facts dim" });
-  private readonly sign = html("span");
-  private readonly live = html("div", { class: "sections" });
-  private readonly asked = html("div", { class: "sections" });
+  private readonly _facts = html("p", { class: "facts dim" });
+  private readonly _sign = html("span");
+  private readonly _live = html("div", { class: "sections" });
+  private readonly _asked = html("div", { class: "sections" });
 
   constructor(
     readonly node: WireNode,
@@ -31,47 +31,47 @@ export class DetailsCard {
     this.element = html(
       "section",
       { class: "card details", "aria-label": `Node ${node.name}`, tabindex: -1 },
-      html("header", {}, this.sign, title, button),
-      this.facts,
+      html("header", {}, this._sign, title, button),
+      this._facts,
       node.doc === "" ? null : html("p", { class: "doc" }, node.doc),
       ...(findings.length === 0 ? [] : [html("div", { class: "sections" }, ...findingRows(findings))]),
-      this.live,
-      this.asked,
+      this._live,
+      this._asked,
     );
-    this.asked.append(nothing("Asking the kernel for source, input and delta…"));
+    this._asked.append(nothing("Asking the kernel for source, input and delta…"));
   }
 
   /** What the snapshot knows; called again whenever the node's state changes. */
   update(state: NodeState | undefined): void {
     const status = state?.status ?? "idle";
-    this.sign.className = `${status} ink`;
-    this.sign.replaceChildren(stateIcon(status));
-    this.facts.textContent = facts(this.node, state);
+    this._sign.className = `${status} ink`;
+    this._sign.replaceChildren(stateIcon(status));
+    this._facts.textContent = facts(this.node, state);
     const stream = state?.stream ?? "";
-    this.live.replaceChildren(...(stream === "" ? [] : section("Streamed", block(stream))));
+    this._live.replaceChildren(...(stream === "" ? [] : section("Streamed", block(stream))));
     if (state !== undefined && state.note !== "" && status !== "running" && status !== "skipped")
-      this.live.prepend(html("p", {}, state.note));
+      this._live.prepend(html("p", {}, state.note));
   }
 
   /** The kernel's answer, or the words for its silence. */
   answer(reply: Reply): void {
     if (!reply.ok) {
       const { what, fix } = reply.error;
-      this.asked.replaceChildren(nothing(`Source, input and delta are not known: ${what}.`), nothing(fix));
-    } else if (isDetails(reply.result)) this.asked.replaceChildren(...this.sections(reply.result));
+      this._asked.replaceChildren(nothing(`Source, input and delta are not known: ${what}.`), nothing(fix));
+    } else if (isDetails(reply.result)) this._asked.replaceChildren(...this._sections(reply.result));
   }
 
-  private noSource(): string {
+  private _noSource(): string {
     if (this.node.kind === "subgraph") return "It is a graph of its own: its nodes hold the code.";
     const special = this.node.kind === "start" || this.node.kind === "end";
     return special ? "It belongs to every graph and has no code." : "Python doesn't know its source.";
   }
 
-  private sections(details: NodeDetails): HTMLElement[] {
+  private _sections(details: NodeDetails): HTMLElement[] {
     return [
       ...section("Last input", values(details.last_input, "It hasn't been handed anything yet.")),
       ...section("Last delta", values(details.last_delta, "It hasn't returned anything yet.")),
-      ...section("Source", details.source === "" ? nothing(this.noSource()) : block(details.source)),
+      ...section("Source", details.source === "" ? nothing(this._noSource()) : block(details.source)),
     ];
   }
 }

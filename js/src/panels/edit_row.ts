@@ -12,36 +12,36 @@ const CHECK_AFTER_MS = 180;
 export class EditRow {
   readonly element: HTMLElement;
   readonly field: HTMLTextAreaElement;
-  private readonly verdict = html("span", { class: "verdict", role: "status" });
-  private readonly branch = html("span", { class: "dim makes" });
-  private timer: ReturnType<typeof setTimeout> | null = null;
-  private asked = 0;
+  private readonly _verdict = html("span", { class: "verdict", role: "status" });
+  private readonly _branch = html("span", { class: "dim makes" });
+  private _timer: ReturnType<typeof setTimeout> | null = null;
+  private _asked = 0;
 
   /** @param shown The value as it was shown, for the sentence that is spoken. */
   constructor(
     readonly key: string,
-    private readonly shown: string,
+    private readonly _shown: string,
     text: string,
-    private readonly desk: Desk,
-    private readonly close: () => void,
+    private readonly _desk: Desk,
+    private readonly _close: () => void,
   ) {
     this.field = textField(text, `New value of ${key}`, {
-      enter: () => void this.apply(),
-      escape: close,
-      input: () => this.checkSoon(),
+      enter: () => void this._apply(),
+      escape: _close,
+      input: () => this._checkSoon(),
     });
-    this.fitField();
-    const row = html("div", { class: "edit-line" }, html("span", { class: "key" }, key), this.field, this.verdict);
+    this._fitField();
+    const row = html("div", { class: "edit-line" }, html("span", { class: "key" }, key), this.field, this._verdict);
     const buttons = html(
       "div",
       { class: "edit-buttons" },
-      button("Apply", () => void this.apply(), { key: "⏎", className: "outline" }),
-      button("Cancel", close, { key: "Esc" }),
+      button("Apply", () => void this._apply(), { key: "⏎", className: "outline" }),
+      button("Cancel", _close, { key: "Esc" }),
       html("span", { class: "grow" }),
-      this.branch,
+      this._branch,
     );
     this.element = html("li", { class: "edit" }, row, buttons);
-    void this.check();
+    void this._check();
   }
 
   start(): void {
@@ -50,42 +50,48 @@ export class EditRow {
   }
 
   /** As wide as a short value, so that the verdict stands beside it. */
-  private fitField(): void {
+  private _fitField(): void {
     const longest = Math.max(...this.field.value.split("\n").map((line) => line.length));
     this.field.style.width = `${Math.max(7, longest + 3)}ch`;
   }
 
-  private checkSoon(): void {
-    this.fitField();
-    if (this.timer !== null) clearTimeout(this.timer);
-    this.timer = setTimeout(() => void this.check(), CHECK_AFTER_MS);
+  private _checkSoon(): void {
+    this._fitField();
+    if (this._timer !== null) clearTimeout(this._timer);
+    this._timer = setTimeout(() => void this._check(), CHECK_AFTER_MS);
   }
 
-  private async check(): Promise<void> {
-    const mine = ++this.asked;
-    const reply = await this.desk.ask({ type: "edit", key: this.key, text: this.field.value, task: null, check: true });
-    if (mine !== this.asked || reply === null) return;
-    if (!reply.ok) return this.show(false, reply.error.what, reply.error.fix);
-    if (isEdit(reply.result)) this.show(true, reply.result.expects, "", reply.result.branch);
+  private async _check(): Promise<void> {
+    const mine = ++this._asked;
+    const reply = await this._desk.ask({
+      type: "edit",
+      key: this.key,
+      text: this.field.value,
+      task: null,
+      check: true,
+    });
+    if (mine !== this._asked || reply === null) return;
+    if (!reply.ok) return this._show(false, reply.error.what, reply.error.fix);
+    if (isEdit(reply.result)) this._show(true, reply.result.expects, "", reply.result.branch);
   }
 
-  private async apply(): Promise<void> {
-    if (this.timer !== null) clearTimeout(this.timer);
+  private async _apply(): Promise<void> {
+    if (this._timer !== null) clearTimeout(this._timer);
     const text = this.field.value;
-    const mine = ++this.asked;
-    const reply = await this.desk.ask({ type: "edit", key: this.key, text, task: null, check: false });
+    const mine = ++this._asked;
+    const reply = await this._desk.ask({ type: "edit", key: this.key, text, task: null, check: false });
     if (reply === null || reply.ok) {
-      this.desk.say(`${this.key} changed from ${this.shown} to ${text}.`);
-      return this.close();
+      this._desk.say(`${this.key} changed from ${this._shown} to ${text}.`);
+      return this._close();
     }
-    if (mine === this.asked) this.show(false, reply.error.what, reply.error.fix);
+    if (mine === this._asked) this._show(false, reply.error.what, reply.error.fix);
   }
 
-  private show(isGood: boolean, words: string, fix: string, branch = ""): void {
-    this.verdict.className = isGood ? "verdict good" : "verdict bad";
-    this.verdict.replaceChildren(icon(isGood ? "check" : "close"), fix === "" ? words : `${words} — ${fix}`);
+  private _show(isGood: boolean, words: string, fix: string, branch = ""): void {
+    this._verdict.className = isGood ? "verdict good" : "verdict bad";
+    this._verdict.replaceChildren(icon(isGood ? "check" : "close"), fix === "" ? words : `${words} — ${fix}`);
     this.field.setAttribute("aria-invalid", String(!isGood));
-    this.branch.replaceChildren(...(branch === "" ? [] : [debugIcon("fork"), ` makes branch ${branch}`]));
+    this._branch.replaceChildren(...(branch === "" ? [] : [debugIcon("fork"), ` makes branch ${branch}`]));
   }
 }
 

@@ -15,12 +15,12 @@ export interface FailureActions {
 
 export class FailureCard {
   readonly element = html("div", { class: "failure", hidden: true });
-  private drawn = "";
+  private _drawn = "";
 
   constructor(
-    private readonly desk: Desk,
-    private readonly actions: FailureActions,
-    private readonly signal: AbortSignal,
+    private readonly _desk: Desk,
+    private readonly _actions: FailureActions,
+    private readonly _signal: AbortSignal,
   ) {}
 
   update(view: PanelView): void {
@@ -37,32 +37,32 @@ export class FailureCard {
       state.allowed.skip,
       taskOf(view),
     ]);
-    if (key === this.drawn) return;
-    this.drawn = key;
-    const card = errorCard(error, titleOf(error, view), this.signal);
-    if (!saved) card.querySelector("header")?.after(this.ways(view));
+    if (key === this._drawn) return;
+    this._drawn = key;
+    const card = errorCard(error, titleOf(error, view), this._signal);
+    if (!saved) card.querySelector("header")?.after(this._ways(view));
     this.element.replaceChildren(card);
   }
 
-  private ways(view: PanelView): HTMLElement {
+  private _ways(view: PanelView): HTMLElement {
     const { allowed } = view.state;
     const task = taskOf(view);
     const noTask = task === null ? "the failed task is gone" : "";
     return html(
       "div",
       { class: "ways" },
-      button("Retry", () => void this.desk.send({ type: "retry" }), {
+      button("Retry", () => void this._desk.send({ type: "retry" }), {
         className: "outline",
         icon: debugIcon("retry"),
         refused: allowed.retry,
         dataKey: "retry",
       }),
-      button("Edit state", this.actions.edit, {
+      button("Edit state", this._actions.edit, {
         icon: debugIcon("pencil"),
         refused: allowed.edit,
         dataKey: "fail edit",
       }),
-      button("Skip with a delta", () => task !== null && this.actions.skip(task), {
+      button("Skip with a delta", () => task !== null && this._actions.skip(task), {
         icon: debugIcon("skip"),
         refused: allowed.skip || noTask,
         dataKey: "fail skip",

@@ -8,7 +8,7 @@ import { signSections } from "../view/legend.ts";
 
 export class HelpSheet {
   readonly element: HTMLElement;
-  private back: HTMLElement | null = null;
+  private _back: HTMLElement | null = null;
 
   constructor() {
     const groups = KEY_SHEET.map(([title, keys]) =>
@@ -41,7 +41,7 @@ export class HelpSheet {
 
   toggle(): void {
     if (this.close()) return;
-    this.back = document.activeElement as HTMLElement | null;
+    this._back = document.activeElement as HTMLElement | null;
     this.element.hidden = false;
     this.element.querySelector("button")?.focus();
   }
@@ -50,7 +50,7 @@ export class HelpSheet {
   close(): boolean {
     if (this.element.hidden) return false;
     this.element.hidden = true;
-    this.back?.focus({ preventScroll: true });
+    this._back?.focus({ preventScroll: true });
     return true;
   }
 }

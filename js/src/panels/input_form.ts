@@ -15,68 +15,68 @@ interface Entry {
 
 export class InputForm {
   readonly element = html("form", { class: "inputs", "aria-label": "Inputs of the run" });
-  private entries: readonly Entry[] = [];
-  private made = "";
-  private touched = false;
+  private _entries: readonly Entry[] = [];
+  private _made = "";
+  private _touched = false;
 
   constructor(
-    private readonly desk: Desk,
+    private readonly _desk: Desk,
     /** Called once the run has begun. */
-    private readonly done: () => void,
+    private readonly _done: () => void,
   ) {
     this.element.addEventListener("submit", (event) => {
       event.preventDefault();
-      void this.run();
+      void this._run();
     });
   }
 
   /** Made once for each schema, so that what was typed stays. */
   update({ state, snapshot }: PanelView): void {
     const key = JSON.stringify(state.input_schema);
-    if (key === this.made) return;
-    this.made = key;
-    this.touched = false;
-    this.entries = fieldsOf(state.input_schema).map((field) => this.entry(field));
+    if (key === this._made) return;
+    this._made = key;
+    this._touched = false;
+    this._entries = fieldsOf(state.input_schema).map((field) => this._entry(field));
     const words =
-      this.entries.length === 0 ? `${snapshot.graph.name} takes no inputs.` : `Inputs of ${snapshot.graph.name}`;
+      this._entries.length === 0 ? `${snapshot.graph.name} takes no inputs.` : `Inputs of ${snapshot.graph.name}`;
     this.element.replaceChildren(
       html("div", { class: "cap" }, html("span", {}, words)),
-      ...this.entries.map(({ field, control, fault }) => labelled(field, control, fault)),
+      ...this._entries.map(({ field, control, fault }) => labelled(field, control, fault)),
       html(
         "div",
         { class: "form-buttons" },
-        button("Run", () => void this.run(), { className: "outline", icon: debugIcon("resume") }),
+        button("Run", () => void this._run(), { className: "outline", icon: debugIcon("resume") }),
       ),
     );
   }
 
   /** Begins the run if something was entered; else the reader is led to what can be. */
   proceed(): void {
-    if (this.touched) void this.run();
-    else this.focus();
+    if (this._touched) void this._run();
+    else this._focus();
   }
 
-  private focus(): void {
-    (this.entries[0]?.control ?? this.element.querySelector("button"))?.focus();
+  private _focus(): void {
+    (this._entries[0]?.control ?? this.element.querySelector("button"))?.focus();
   }
 
-  private async run(): Promise<void> {
-    const typed = Object.fromEntries(this.entries.map(({ field, read }) => [field.key, read()]));
+  private async _run(): Promise<void> {
+    const typed = Object.fromEntries(this._entries.map(({ field, read }) => [field.key, read()]));
     const entered = valuesOf(
-      this.entries.map(({ field }) => field),
+      this._entries.map(({ field }) => field),
       typed,
     );
-    for (const { field, fault } of this.entries)
+    for (const { field, fault } of this._entries)
       fault.textContent = entered.ok ? "" : (entered.faults[field.key] ?? "");
-    if (!entered.ok) return this.entries.find(({ field }) => field.key in entered.faults)?.control.focus();
-    if (await this.desk.send({ type: "run", inputs: entered.values })) this.done();
+    if (!entered.ok) return this._entries.find(({ field }) => field.key in entered.faults)?.control.focus();
+    if (await this._desk.send({ type: "run", inputs: entered.values })) this._done();
   }
 
-  private entry(field: Field): Entry {
+  private _entry(field: Field): Entry {
     const fault = html("span", { class: "verdict bad", role: "status" });
-    const control = this.control(field);
+    const control = this._control(field);
     control.addEventListener("input", () => {
-      this.touched = true;
+      this._touched = true;
       fault.textContent = "";
     });
     const read = () => {
@@ -87,7 +87,7 @@ export class InputForm {
     return { field, control, fault, read };
   }
 
-  private control(field: Field): HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement {
+  private _control(field: Field): HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement {
     const { kind, key, initial, choices, required } = field;
     if (kind === "choice") {
       const options = choices.map((choice) => html("option", { value: choice, selected: choice === initial }, choice));
@@ -108,7 +108,7 @@ export class InputForm {
         autocomplete: "off",
       });
     }
-    const area = textField(initial, key, { enter: () => void this.run(), escape: () => area.blur() });
+    const area = textField(initial, key, { enter: () => void this._run(), escape: () => area.blur() });
     return area;
   }
 }

@@ -9,23 +9,23 @@ const AT_END_PX = 24;
 
 export class LogPanel implements Panel {
   readonly element: HTMLElement;
-  private readonly title = html("span");
-  private readonly list = html("ul", { class: "log mono" });
-  private readonly rows = new Keyed(this.list);
-  private readonly empty = html("p", { class: "none" }, "No output yet.");
+  private readonly _title = html("span");
+  private readonly _list = html("ul", { class: "log mono" });
+  private readonly _rows = new Keyed(this._list);
+  private readonly _empty = html("p", { class: "none" }, "No output yet.");
 
   constructor() {
     const about = html("span", { class: "dim" }, "output and errors of nodes");
-    const cap = html("div", { class: "cap" }, this.title, about);
-    this.element = html("div", { class: "panel p-log scroll" }, cap, this.list, this.empty);
+    const cap = html("div", { class: "cap" }, this._title, about);
+    this.element = html("div", { class: "panel p-log scroll" }, cap, this._list, this._empty);
   }
 
   update({ state, names }: PanelView): void {
     const { element } = this;
     const wasAtEnd = element.scrollTop + element.clientHeight >= element.scrollHeight - AT_END_PX;
-    setText(this.title, state.looking === null ? "Log" : `Log up to step ${state.looking}`);
+    setText(this._title, state.looking === null ? "Log" : `Log up to step ${state.looking}`);
     const seen = new Map<string, number>();
-    this.rows.update(
+    this._rows.update(
       state.log.map((line) => {
         const version = JSON.stringify(line);
         // The same words may come twice; older lines go out at the top, so a place in the list is no name.
@@ -34,7 +34,7 @@ export class LogPanel implements Panel {
         return { key: `${version} ${nth}`, version, make: () => row(line, line.node === "" ? "" : names(line.node)) };
       }),
     );
-    this.empty.hidden = state.log.length > 0;
+    this._empty.hidden = state.log.length > 0;
     if (wasAtEnd) element.scrollTop = element.scrollHeight;
   }
 }

@@ -10,28 +10,28 @@ const ROLES: Readonly<Record<string, string>> = { system: "sys", user: "user", h
 
 export class MessagesPanel implements Panel {
   readonly element: HTMLElement;
-  private readonly title = html("span");
-  private readonly list = html("ol", { class: "chat" });
-  private readonly empty = html("p", { class: "none" });
-  private readonly rows = new Keyed(this.list);
-  private shown = 0;
+  private readonly _title = html("span");
+  private readonly _list = html("ol", { class: "chat" });
+  private readonly _empty = html("p", { class: "none" });
+  private readonly _rows = new Keyed(this._list);
+  private _shown = 0;
 
   constructor() {
     this.element = html(
       "div",
       { class: "panel p-msg scroll" },
-      html("div", { class: "cap" }, this.title),
-      this.empty,
-      this.list,
+      html("div", { class: "cap" }, this._title),
+      this._empty,
+      this._list,
     );
   }
 
   update({ state, names }: PanelView): void {
     const messages = state.messages ?? [];
-    setText(this.title, state.messages === null ? "Messages" : `${plural(messages.length, "message")}${when(state)}`);
-    this.empty.hidden = messages.length > 0;
-    setText(this.empty, state.messages === null ? "This state has no list of messages." : "No messages yet.");
-    this.rows.update(
+    setText(this._title, state.messages === null ? "Messages" : `${plural(messages.length, "message")}${when(state)}`);
+    this._empty.hidden = messages.length > 0;
+    setText(this._empty, state.messages === null ? "This state has no list of messages." : "No messages yet.");
+    this._rows.update(
       messages.map((message, i) => ({
         key: `${i}`,
         version: JSON.stringify(message),
@@ -39,8 +39,8 @@ export class MessagesPanel implements Panel {
       })),
     );
     // The newest is what one wants to read.
-    if (messages.length !== this.shown) this.element.scrollTop = this.element.scrollHeight;
-    this.shown = messages.length;
+    if (messages.length !== this._shown) this.element.scrollTop = this.element.scrollHeight;
+    this._shown = messages.length;
   }
 }
 

@@ -11,40 +11,44 @@ interface Opening {
 }
 
 export class Openings {
-  private readonly open = new Map<string, boolean>();
-  private readonly known = new Map<string, Opening>();
-  private readonly asking = new Set<string>();
+  private readonly _open = new Map<string, boolean>();
+  private readonly _known = new Map<string, Opening>();
+  private readonly _asking = new Set<string>();
 
   constructor(
-    private readonly desk: Desk,
-    private readonly changed: () => void,
+    private readonly _desk: Desk,
+    private readonly _changed: () => void,
   ) {}
 
   /** Opened or closed by hand; what nobody touched is open if `otherwise`. */
   isOpen(id: string, otherwise = false): boolean {
-    return this.open.get(id) ?? otherwise;
+    return this._open.get(id) ?? otherwise;
   }
 
   set(id: string, open: boolean): void {
-    this.open.set(id, open);
-    this.changed();
+    this._open.set(id, open);
+    this._changed();
   }
 
   /** The inside of a value as of `stamp`; what was known before is shown until the answer comes. */
   inside(key: string, path: Path, stamp: string): { result: InspectKeyResult | null; fault: string } {
     const id = idOf(key, path);
-    const known = this.known.get(id);
-    if (known?.stamp !== stamp && !this.asking.has(id)) void this.ask(key, path, id, stamp);
+    const known = this._known.get(id);
+    if (known?.stamp !== stamp && !this._asking.has(id)) void this._ask(key, path, id, stamp);
     return known ?? { result: null, fault: "" };
   }
 
-  private async ask(key: string, path: Path, id: string, stamp: string): Promise<void> {
-    this.asking.add(id);
-    const reply = await this.desk.ask({ type: "inspect_key", key, path: [...path] });
-    this.asking.delete(id);
+  private async _ask(key: string, path: Path, id: string, stamp: string): Promise<void> {
+    this._asking.add(id);
+    const reply = await this._desk.ask({ type: "inspect_key", key, path: [...path] });
+    this._asking.delete(id);
     const result = reply?.ok === true && isInside(reply.result) ? reply.result : null;
-    this.known.set(id, { stamp, result, fault: reply?.ok === false ? `${reply.error.what} — ${reply.error.fix}` : "" });
-    this.changed();
+    this._known.set(id, {
+      stamp,
+      result,
+      fault: reply?.ok === false ? `${reply.error.what} — ${reply.error.fix}` : "",
+    });
+    this._changed();
   }
 }
 

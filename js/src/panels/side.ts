@@ -12,19 +12,19 @@ export type Place = "beside" | "below";
 
 export class Side {
   readonly element = html("aside", { class: "side" });
-  private shown: HTMLElement | null = null;
+  private _shown: HTMLElement | null = null;
 
   /** Shows the first card that there is; null for none. True if that changed anything. */
   show(card: HTMLElement | null): boolean {
-    if (card === this.shown) return false;
+    if (card === this._shown) return false;
     this.element.replaceChildren(...(card === null ? [] : [card]));
-    this.shown = card;
+    this._shown = card;
     return true;
   }
 
   /** Moves the card so that its middle is at this height, as far as it stays whole; null centres it. */
   level(middle: number | null): void {
-    const card = this.shown;
+    const card = this._shown;
     if (card === null) return;
     const room = Math.max(0, this.element.clientHeight - 2 * MARGIN - card.offsetHeight);
     const top = middle === null ? room / 2 : Math.min(room, Math.max(0, middle - MARGIN - card.offsetHeight / 2));
@@ -32,7 +32,7 @@ export class Side {
   }
 
   get isOpen(): boolean {
-    return this.shown !== null;
+    return this._shown !== null;
   }
 }
 

@@ -14,32 +14,32 @@ interface Line {
 
 export class SkipForm {
   readonly element: HTMLElement;
-  private readonly lines: Line[] = [];
-  private readonly rows = html("div", { class: "delta" });
-  private readonly pin = html("input", { type: "checkbox" });
-  private readonly fault = html("p", { class: "verdict bad", role: "status", hidden: true });
+  private readonly _lines: Line[] = [];
+  private readonly _rows = html("div", { class: "delta" });
+  private readonly _pin = html("input", { type: "checkbox" });
+  private readonly _fault = html("p", { class: "verdict bad", role: "status", hidden: true });
 
   constructor(
-    private readonly task: Pick<WireWaiting, "task" | "node">,
+    private readonly _task: Pick<WireWaiting, "task" | "node">,
     name: string,
-    private readonly state: DebugState,
-    private readonly desk: Desk,
-    private readonly close: () => void,
+    private readonly _state: DebugState,
+    private readonly _desk: Desk,
+    private readonly _close: () => void,
   ) {
-    this.addLine();
+    this._addLine();
     this.element = html(
       "div",
       { class: "skip", role: "group", "aria-label": `Skip ${name} with a delta` },
       html("p", { class: "dim" }, "It doesn't run; this is taken as its answer."),
-      this.rows,
-      html("label", { class: "pin" }, this.pin, "For later visits too (pin)"),
-      this.fault,
+      this._rows,
+      html("label", { class: "pin" }, this._pin, "For later visits too (pin)"),
+      this._fault,
       html(
         "div",
         { class: "form-buttons" },
-        button("Skip it", () => void this.apply(), { className: "outline" }),
-        button("Add a key", () => this.addLine(), {}),
-        button("Cancel", close, { key: "Esc" }),
+        button("Skip it", () => void this._apply(), { className: "outline" }),
+        button("Add a key", () => this._addLine(), {}),
+        button("Cancel", _close, { key: "Esc" }),
       ),
     );
   }
@@ -48,15 +48,15 @@ export class SkipForm {
     this.element.querySelector<HTMLElement>("select, textarea")?.focus();
   }
 
-  private addLine(): void {
-    const used = this.lines.map((line) => line.key());
-    const free = this.state.state.find((key) => !used.includes(key.key));
-    const options = this.state.state.map((key) => html("option", { value: key.key, selected: key === free }, key.key));
+  private _addLine(): void {
+    const used = this._lines.map((line) => line.key());
+    const free = this._state.state.find((key) => !used.includes(key.key));
+    const options = this._state.state.map((key) => html("option", { value: key.key, selected: key === free }, key.key));
     const select = html("select", { class: "field mono", "aria-label": "State key" }, ...options);
-    select.addEventListener("keydown", (event) => event.key === "Escape" && this.close());
+    select.addEventListener("keydown", (event) => event.key === "Escape" && this._close());
     const area = textField("", "Value, as a Python or JSON literal", {
-      enter: () => void this.apply(),
-      escape: this.close,
+      enter: () => void this._apply(),
+      escape: this._close,
     });
     area.placeholder = '"a literal"';
     const line: Line = {
@@ -65,22 +65,22 @@ export class SkipForm {
       text: () => area.value,
     };
     const drop = () => {
-      this.lines.splice(this.lines.indexOf(line), 1);
+      this._lines.splice(this._lines.indexOf(line), 1);
       line.element.remove();
     };
     line.element.append(button("", drop, { name: "Leave this key out", icon: icon("close") }));
-    this.lines.push(line);
-    this.rows.append(line.element);
+    this._lines.push(line);
+    this._rows.append(line.element);
     area.focus();
   }
 
-  private async apply(): Promise<void> {
-    const filled = this.lines.filter((line) => line.text().trim() !== "");
+  private async _apply(): Promise<void> {
+    const filled = this._lines.filter((line) => line.text().trim() !== "");
     const delta = Object.fromEntries(filled.map((line) => [line.key(), line.text()]));
-    const type = this.pin.checked ? "pin" : "skip";
-    const reply = await this.desk.ask({ type, task: this.task.task, delta });
-    if (reply === null || reply.ok) return this.close();
-    this.fault.hidden = false;
-    this.fault.textContent = `${reply.error.what} — ${reply.error.fix}`;
+    const type = this._pin.checked ? "pin" : "skip";
+    const reply = await this._desk.ask({ type, task: this._task.task, delta });
+    if (reply === null || reply.ok) return this._close();
+    this._fault.hidden = false;
+    this._fault.textContent = `${reply.error.what} — ${reply.error.fix}`;
   }
 }

@@ -12,48 +12,48 @@ import { WatchLine } from "./watch_line.ts";
 export class StatePanel implements Panel {
   readonly element: HTMLElement;
   readonly form: InputForm;
-  private readonly title = html("span", { class: "cut" });
-  private readonly count = html("span", { class: "dim" });
-  private readonly cap = html("div", { class: "cap" }, this.title, this.count);
-  private readonly tree: StateTree;
-  private readonly watches: WatchLine;
-  private readonly scroller: HTMLElement;
-  private asksInputs = false;
+  private readonly _title = html("span", { class: "cut" });
+  private readonly _count = html("span", { class: "dim" });
+  private readonly _cap = html("div", { class: "cap" }, this._title, this._count);
+  private readonly _tree: StateTree;
+  private readonly _watches: WatchLine;
+  private readonly _scroller: HTMLElement;
+  private _asksInputs = false;
 
   constructor(
     desk: Desk,
-    private readonly changed: () => void,
+    private readonly _changed: () => void,
     signal: AbortSignal,
   ) {
     this.form = new InputForm(desk, () => this.showForm(false));
-    this.tree = new StateTree(desk, signal);
-    this.watches = new WatchLine(desk);
-    this.scroller = html("div", { class: "scroll" }, this.form.element, this.cap, this.tree.element);
-    this.element = html("div", { class: "panel p-state" }, this.scroller, this.watches.element);
+    this._tree = new StateTree(desk, signal);
+    this._watches = new WatchLine(desk);
+    this._scroller = html("div", { class: "scroll" }, this.form.element, this._cap, this._tree.element);
+    this.element = html("div", { class: "panel p-state" }, this._scroller, this._watches.element);
   }
 
   /** Shows the inputs of another run above the state of the last. */
   showForm(open: boolean): void {
-    this.asksInputs = open;
-    this.changed();
+    this._asksInputs = open;
+    this._changed();
   }
 
   edit(): void {
-    void this.tree.edit(null);
+    void this._tree.edit(null);
   }
 
   update(view: PanelView): void {
     const { state, saved } = view;
     const isBlank = state.state.length === 0;
     const mayRun = startsRun(state) && !saved;
-    this.form.element.hidden = !mayRun || !(this.asksInputs || (state.status === "idle" && isBlank));
-    if (!mayRun) this.asksInputs = false;
+    this.form.element.hidden = !mayRun || !(this._asksInputs || (state.status === "idle" && isBlank));
+    if (!mayRun) this._asksInputs = false;
     if (!this.form.element.hidden) this.form.update(view);
-    this.cap.hidden = isBlank;
-    this.title.replaceChildren(...richNodes(caption(state, view.names)));
-    setText(this.count, changedWords(state));
-    this.tree.update(view);
-    this.watches.element.hidden = isBlank && state.watches.length === 0;
-    this.watches.update(view);
+    this._cap.hidden = isBlank;
+    this._title.replaceChildren(...richNodes(caption(state, view.names)));
+    setText(this._count, changedWords(state));
+    this._tree.update(view);
+    this._watches.element.hidden = isBlank && state.watches.length === 0;
+    this._watches.update(view);
   }
 }

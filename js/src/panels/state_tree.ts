@@ -14,85 +14,85 @@ const MOST_OPENED_UNASKED = 3;
 
 export class StateTree {
   readonly element = html("ul", { class: "tree", role: "tree", "aria-label": "State" });
-  private readonly rows = new Keyed(this.element);
-  private readonly openings: Openings;
-  private readonly edits = new Map<string, EditRow>();
-  private readonly settleFocus: () => void;
-  private view: PanelView | null = null;
+  private readonly _rows = new Keyed(this.element);
+  private readonly _openings: Openings;
+  private readonly _edits = new Map<string, EditRow>();
+  private readonly _settleFocus: () => void;
+  private _view: PanelView | null = null;
 
   constructor(
-    private readonly desk: Desk,
+    private readonly _desk: Desk,
     signal: AbortSignal,
   ) {
-    this.openings = new Openings(desk, () => this.draw());
-    this.settleFocus = walkTree(
+    this._openings = new Openings(_desk, () => this._draw());
+    this._settleFocus = walkTree(
       this.element,
-      { toggle: (id, open) => this.openings.set(id, open), edit: (key) => void this.edit(key) },
+      { toggle: (id, open) => this._openings.set(id, open), edit: (key) => void this.edit(key) },
       signal,
     );
   }
 
   update(view: PanelView): void {
-    this.view = view;
-    this.draw();
+    this._view = view;
+    this._draw();
   }
 
   /** Opens the field for a key; null takes the row with the focus, else what changed last, else the first. */
   async edit(key: string | null): Promise<void> {
-    const keys = this.view?.state.state ?? [];
-    const wanted = key ?? this.focusedKey() ?? keys.find((one) => one.change !== "")?.key ?? keys[0]?.key;
+    const keys = this._view?.state.state ?? [];
+    const wanted = key ?? this._focusedKey() ?? keys.find((one) => one.change !== "")?.key ?? keys[0]?.key;
     const found = keys.find((one) => one.key === wanted);
-    if (found === undefined || this.view?.saved) return;
-    if (!this.edits.has(found.key)) this.edits.set(found.key, await this.fieldFor(found));
-    this.draw();
-    this.edits.get(found.key)?.start();
+    if (found === undefined || this._view?.saved) return;
+    if (!this._edits.has(found.key)) this._edits.set(found.key, await this._fieldFor(found));
+    this._draw();
+    this._edits.get(found.key)?.start();
   }
 
-  private async fieldFor(key: WireKey): Promise<EditRow> {
+  private async _fieldFor(key: WireKey): Promise<EditRow> {
     const close = () => {
-      this.edits.delete(key.key);
-      this.draw();
-      this.focusRow(key.key);
+      this._edits.delete(key.key);
+      this._draw();
+      this._focusRow(key.key);
     };
-    return new EditRow(key.key, key.value.text, await this.wholeOf(key), this.desk, close);
+    return new EditRow(key.key, key.value.text, await this._wholeOf(key), this._desk, close);
   }
 
   /** The value as it can be typed: its preview if that is whole, else asked for. */
-  private async wholeOf(key: WireKey): Promise<string> {
+  private async _wholeOf(key: WireKey): Promise<string> {
     if (!key.value.cut && !key.opens) return key.value.text;
-    const reply = await this.desk.ask({ type: "inspect_key", key: key.key, path: [] });
+    const reply = await this._desk.ask({ type: "inspect_key", key: key.key, path: [] });
     const result = reply?.ok === true ? reply.result : null;
     return result !== null && "text" in result ? result.text : key.value.text;
   }
 
-  private focusedKey(): string | null {
+  private _focusedKey(): string | null {
     const id = document.activeElement?.closest(".tree [data-key]")?.getAttribute("data-key");
     return id === null || id === undefined ? null : String(JSON.parse(id)[0]);
   }
 
-  private focusRow(key: string): void {
+  private _focusRow(key: string): void {
     for (const element of this.element.querySelectorAll<HTMLElement>("[data-key]"))
       if (element.dataset.key === idOf(key, [])) element.focus({ preventScroll: true });
   }
 
-  private draw(): void {
-    const { view } = this;
+  private _draw(): void {
+    const { _view: view } = this;
     if (view === null) return;
-    this.rows.update(view.state.state.map((key) => this.part(key, view)));
-    this.settleFocus();
+    this._rows.update(view.state.state.map((key) => this._part(key, view)));
+    this._settleFocus();
   }
 
-  private part(key: WireKey, view: PanelView): Part {
-    const edit = this.edits.get(key.key);
+  private _part(key: WireKey, view: PanelView): Part {
+    const edit = this._edits.get(key.key);
     if (edit !== undefined) return { key: key.key, version: "edit", make: () => edit.element };
     const stamp = JSON.stringify([view.state.branch, view.state.looking ?? view.state.step, key]);
-    const open = this.isOpen(key, view);
-    const inside = open ? this.insideOf(key, stamp) : [];
+    const open = this._isOpen(key, view);
+    const inside = open ? this._insideOf(key, stamp) : [];
     const version = JSON.stringify([key, open, view.saved, inside.map((one) => one.outerHTML)]);
-    return { key: key.key, version, make: () => this.keyItem(key, open, view.saved, inside) };
+    return { key: key.key, version, make: () => this._keyItem(key, open, view.saved, inside) };
   }
 
-  private keyItem(key: WireKey, open: boolean, saved: boolean, inside: readonly HTMLElement[]): HTMLElement {
+  private _keyItem(key: WireKey, open: boolean, saved: boolean, inside: readonly HTMLElement[]): HTMLElement {
     const id = idOf(key.key, []);
     const head = row({
       id,
@@ -104,45 +104,45 @@ export class StateTree {
       strategy: key.strategy,
       edited: key.edited,
       depth: 0,
-      toggle: () => this.openings.set(id, !open),
+      toggle: () => this._openings.set(id, !open),
       ...(saved ? {} : { edit: () => void this.edit(key.key) }),
     });
     return html("li", { class: key.change === "" ? "" : `chg ${key.change}`, role: "none" }, head, ...inside);
   }
 
   /** What changed is open without being asked, as far as it is little and nothing runs. */
-  private isOpen(key: WireKey, view: PanelView): boolean {
+  private _isOpen(key: WireKey, view: PanelView): boolean {
     if (!canOpen(key)) return false;
     const changed = view.state.state.filter((one) => one.change !== "" && canOpen(one));
     const isRunning = view.state.looking === null && view.state.status === "running";
     const unasked = !isRunning && !view.saved && changed.slice(0, MOST_OPENED_UNASKED).includes(key);
-    return this.openings.isOpen(idOf(key.key, []), unasked);
+    return this._openings.isOpen(idOf(key.key, []), unasked);
   }
 
-  private insideOf(key: WireKey, stamp: string): HTMLElement[] {
-    const { result, fault } = this.openings.inside(key.key, [], stamp);
+  private _insideOf(key: WireKey, stamp: string): HTMLElement[] {
+    const { result, fault } = this._openings.inside(key.key, [], stamp);
     if (fault !== "") return [html("p", { class: "whole dim" }, fault)];
     if (result === null) return [];
     const before = result.before ?? null;
     if (result.children.length > 0 || (before?.children.length ?? 0) > 0)
-      return [...this.children(key.key, result.children, before?.children ?? null, 1, stamp), ...more(result.more)];
+      return [...this._children(key.key, result.children, before?.children ?? null, 1, stamp), ...more(result.more)];
     const old = before?.text ?? (key.change === "changed" && key.before?.cut === false ? key.before.text : null);
     return [old === null ? wholeText(result.text) : textDiff(old, result.text)];
   }
 
-  private children(
+  private _children(
     key: string,
     now: readonly ValueChild[],
     before: readonly ValueChild[] | null,
     depth: number,
     stamp: string,
   ): HTMLElement[] {
-    const rows = childRows(now, before, (id) => this.openings.isOpen(`run ${id}`));
+    const rows = childRows(now, before, (id) => this._openings.isOpen(`run ${id}`));
     return rows.flatMap((one) => {
-      if (one.kind === "run") return [this.runRow(one, depth)];
+      if (one.kind === "run") return [this._runRow(one, depth)];
       const { child, change } = one;
       const id = idOf(key, child.path);
-      const open = child.opens && change !== "removed" && this.openings.isOpen(id);
+      const open = child.opens && change !== "removed" && this._openings.isOpen(id);
       const head = row({
         id,
         name: child.label,
@@ -151,25 +151,25 @@ export class StateTree {
         value: valueText(child.value),
         said: child.value.text,
         depth,
-        toggle: () => this.openings.set(id, !open),
+        toggle: () => this._openings.set(id, !open),
       });
       head.classList.toggle("add", change === "added");
-      return open ? [head, ...this.deeper(key, child.path, depth + 1, stamp)] : [head];
+      return open ? [head, ...this._deeper(key, child.path, depth + 1, stamp)] : [head];
     });
   }
 
-  private deeper(key: string, path: Path, depth: number, stamp: string): HTMLElement[] {
-    const { result, fault } = this.openings.inside(key, path, stamp);
+  private _deeper(key: string, path: Path, depth: number, stamp: string): HTMLElement[] {
+    const { result, fault } = this._openings.inside(key, path, stamp);
     if (result === null) return fault === "" ? [] : [html("p", { class: "whole dim" }, fault)];
     if (result.children.length === 0) return [wholeText(result.text)];
-    return [...this.children(key, result.children, null, depth, stamp), ...more(result.more)];
+    return [...this._children(key, result.children, null, depth, stamp), ...more(result.more)];
   }
 
-  private runRow(run: { from: string; to: string; count: number; id: string }, depth: number): HTMLElement {
+  private _runRow(run: { from: string; to: string; count: number; id: string }, depth: number): HTMLElement {
     const value = html("span", { class: "val dim" }, `${run.count} unchanged`);
     const id = `run ${run.id}`;
     const name = `${run.from}–${run.to}`;
-    const toggle = () => this.openings.set(id, true);
+    const toggle = () => this._openings.set(id, true);
     return row({
       id: JSON.stringify([id]),
       name,

@@ -17,49 +17,50 @@ export interface BarActions {
 
 export class StatusBar {
   readonly element = html("div", { class: "bar now" });
-  private readonly sign = html("span", { class: "sign" });
-  private readonly words = html("span", { class: "say" });
-  private readonly moves: HTMLElement;
-  private readonly dismiss: HTMLButtonElement;
-  private error: ReplyError | null = null;
-  private drawn = "";
+  private readonly _sign = html("span", { class: "sign" });
+  private readonly _words = html("span", { class: "say" });
+  private readonly _moves: HTMLElement;
+  private readonly _dismiss: HTMLButtonElement;
+  private _error: ReplyError | null = null;
+  private _drawn = "";
 
   constructor(
     actions: BarActions,
-    private readonly changed: () => void,
+    private readonly _changed: () => void,
   ) {
-    this.moves = html(
+    this._moves = html(
       "span",
       { class: "moves" },
       button("", actions.back, { name: "A step back", icon: kbd("[") }),
       button("", actions.on, { name: "A step on", icon: kbd("]") }),
       button("Back to live", actions.live, { key: "End" }),
     );
-    this.dismiss = button("", () => this.refuse(null), { name: "Close", icon: icon("close") });
-    this.element.append(this.sign, this.words, html("span", { class: "grow" }), this.moves, this.dismiss);
+    this._dismiss = button("", () => this.refuse(null), { name: "Close", icon: icon("close") });
+    this.element.append(this._sign, this._words, html("span", { class: "grow" }), this._moves, this._dismiss);
   }
 
   /** Shows why a command wasn't carried out, until the next one is or it is closed. */
   refuse(error: ReplyError | null): void {
-    if (this.error === error) return;
-    this.error = error;
-    this.changed();
+    if (this._error === error) return;
+    this._error = error;
+    this._changed();
   }
 
   update(view: PanelView): void {
     const { state, snapshot, names, saved } = view;
     const isPast = state.looking !== null;
-    const rich = this.error === null ? barWords(state, snapshot, names, saved) : errorWords(this.error);
-    const look = this.error !== null ? "failed" : isPast ? "past" : state.status === "finished" ? "done" : state.status;
+    const rich = this._error === null ? barWords(state, snapshot, names, saved) : errorWords(this._error);
+    const look =
+      this._error !== null ? "failed" : isPast ? "past" : state.status === "finished" ? "done" : state.status;
     const key = JSON.stringify([look, rich]);
-    this.moves.hidden = !isPast || saved || this.error !== null;
-    this.dismiss.hidden = this.error === null;
-    if (key === this.drawn) return;
-    this.drawn = key;
-    setAttribute(this.element, "class", `bar now ${look}${this.error === null ? "" : " refused"}`);
-    this.sign.replaceChildren(isPast && this.error === null ? debugIcon("history") : stateIcon(glyphOf(look)));
-    this.words.replaceChildren(...richNodes(rich));
-    setAttribute(this.words, "title", this.words.textContent);
+    this._moves.hidden = !isPast || saved || this._error !== null;
+    this._dismiss.hidden = this._error === null;
+    if (key === this._drawn) return;
+    this._drawn = key;
+    setAttribute(this.element, "class", `bar now ${look}${this._error === null ? "" : " refused"}`);
+    this._sign.replaceChildren(isPast && this._error === null ? debugIcon("history") : stateIcon(glyphOf(look)));
+    this._words.replaceChildren(...richNodes(rich));
+    setAttribute(this._words, "title", this._words.textContent);
   }
 }
 

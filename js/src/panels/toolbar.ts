@@ -16,11 +16,11 @@ interface Drawn {
 
 export class Toolbar {
   readonly element: HTMLElement;
-  private readonly tools: readonly Drawn[];
-  private readonly sign = html("span", { class: "sign" });
-  private readonly word = html("span");
-  private readonly chip = html("span", { class: "chip" }, this.sign, this.word);
-  private look = "";
+  private readonly _tools: readonly Drawn[];
+  private readonly _sign = html("span", { class: "sign" });
+  private readonly _word = html("span");
+  private readonly _chip = html("span", { class: "chip" }, this._sign, this._word);
+  private _look = "";
 
   /** @param run Called for a press, also of a tool that can't be used: whoever listens says why. */
   constructor(run: (name: ToolName) => void, help: () => void, signal: AbortSignal) {
@@ -31,7 +31,7 @@ export class Toolbar {
       drawn.push(one);
       return one.element;
     });
-    this.tools = drawn;
+    this._tools = drawn;
     const helpButton = html(
       "button",
       { type: "button", "aria-label": "Keys and help", "data-hint": "All keys", "data-hint-key": "?" },
@@ -43,7 +43,7 @@ export class Toolbar {
       { class: "bar tools", role: "toolbar", "aria-label": "Debugger" },
       ...row,
       html("span", { class: "grow" }),
-      this.chip,
+      this._chip,
       helpButton,
     );
     roving(this.element, signal);
@@ -52,7 +52,7 @@ export class Toolbar {
   /** @param held Why the kernel doesn't answer, "" if it does. */
   update(view: PanelView, target: string | null, held: string): void {
     const { state, saved, names } = view;
-    for (const { tool, element, label } of this.tools) {
+    for (const { tool, element, label } of this._tools) {
       setText(label, labelOf(tool, state));
       setAttribute(
         element,
@@ -63,16 +63,16 @@ export class Toolbar {
       setAttribute(element, "aria-disabled", (saved || whyNot(tool.name, state, target) !== "") && "true");
     }
     this.element.classList.toggle("no-kernel", saved);
-    this.drawChip(view, held);
+    this._drawChip(view, held);
   }
 
-  private drawChip({ state, saved }: PanelView, held: string): void {
+  private _drawChip({ state, saved }: PanelView, held: string): void {
     const { look, word } = sessionChip(state, saved, held);
-    if (look !== this.look) this.sign.replaceChildren(look === "past" ? debugIcon("history") : stateIcon(look));
-    this.look = look;
-    setAttribute(this.chip, "class", `chip ${look}`);
-    setAttribute(this.chip, "data-hint", held === "" ? null : held);
-    setText(this.word, word);
+    if (look !== this._look) this._sign.replaceChildren(look === "past" ? debugIcon("history") : stateIcon(look));
+    this._look = look;
+    setAttribute(this._chip, "class", `chip ${look}`);
+    setAttribute(this._chip, "data-hint", held === "" ? null : held);
+    setText(this._word, word);
   }
 }
 

@@ -12,47 +12,50 @@ import { SkipForm } from "./skip_form.ts";
 
 export class WaitingPanel implements Panel {
   readonly element: HTMLElement;
-  private readonly ready = group("Ready");
-  private readonly joins = group("Waiting at a join");
-  private readonly empty = html("p", { class: "none" });
-  private skipping: { task: string; form: SkipForm } | null = null;
-  private view: PanelView | null = null;
+  private readonly _ready = group("Ready");
+  private readonly _joins = group("Waiting at a join");
+  private readonly _empty = html("p", { class: "none" });
+  private _skipping: { task: string; form: SkipForm } | null = null;
+  private _view: PanelView | null = null;
 
-  constructor(private readonly desk: Desk) {
-    this.element = html("div", { class: "panel p-wait scroll" }, this.ready.element, this.joins.element, this.empty);
+  constructor(private readonly _desk: Desk) {
+    this.element = html("div", { class: "panel p-wait scroll" }, this._ready.element, this._joins.element, this._empty);
   }
 
   update(view: PanelView): void {
-    this.view = view;
+    this._view = view;
     const { state } = view;
     const ready = state.waiting.filter((one) => one.can_run);
     const joins = state.waiting.filter((one) => !one.can_run);
-    setText(this.ready.title, state.looking === null ? "Ready" : `Ready at step ${state.looking}`);
-    this.fill(this.ready, ready, view);
-    this.fill(this.joins, joins, view);
-    this.empty.hidden = state.waiting.length > 0;
-    setText(this.empty, emptyWords(view));
+    setText(this._ready.title, state.looking === null ? "Ready" : `Ready at step ${state.looking}`);
+    this._fill(this._ready, ready, view);
+    this._fill(this._joins, joins, view);
+    this._empty.hidden = state.waiting.length > 0;
+    setText(this._empty, emptyWords(view));
   }
 
   /** Opens the form that skips a task. */
   skip(task: WireWaiting, view: PanelView): void {
     const close = () => {
-      this.skipping = null;
-      if (this.view !== null) this.update(this.view);
+      this._skipping = null;
+      if (this._view !== null) this.update(this._view);
     };
-    this.skipping = { task: task.task, form: new SkipForm(task, view.names(task.node), view.state, this.desk, close) };
+    this._skipping = {
+      task: task.task,
+      form: new SkipForm(task, view.names(task.node), view.state, this._desk, close),
+    };
     this.update(view);
-    this.skipping.form.start();
+    this._skipping.form.start();
   }
 
-  private fill(part: Group, tasks: readonly WireWaiting[], view: PanelView): void {
+  private _fill(part: Group, tasks: readonly WireWaiting[], view: PanelView): void {
     part.element.hidden = tasks.length === 0;
     setText(part.count, plural(tasks.length, "task"));
-    part.rows.update(tasks.map((task) => this.card(task, view)));
+    part.rows.update(tasks.map((task) => this._card(task, view)));
   }
 
-  private card(task: WireWaiting, view: PanelView): Part {
-    const form = this.skipping?.task === task.task ? this.skipping.form : null;
+  private _card(task: WireWaiting, view: PanelView): Part {
+    const form = this._skipping?.task === task.task ? this._skipping.form : null;
     const { state, saved } = view;
     const version = JSON.stringify([
       task,
@@ -62,19 +65,19 @@ export class WaitingPanel implements Panel {
       state.allowed.skip,
       view.names(task.node),
     ]);
-    return { key: task.task, version, make: () => this.make(task, view, form) };
+    return { key: task.task, version, make: () => this._make(task, view, form) };
   }
 
-  private make(task: WireWaiting, view: PanelView, form: SkipForm | null): HTMLElement {
+  private _make(task: WireWaiting, view: PanelView, form: SkipForm | null): HTMLElement {
     const { state, names, saved } = view;
     const name = names(task.node);
-    const step = () => void this.desk.send({ type: "step_one", task: task.task });
+    const step = () => void this._desk.send({ type: "step_one", task: task.task });
     const words = html(
       "div",
       { class: "grow" },
       html("b", {}, name),
       visitWords(task),
-      html("div", { class: "dim" }, ...this.facts(task, view)),
+      html("div", { class: "dim" }, ...this._facts(task, view)),
     );
     const tools = [
       button("Step one", step, { className: "outline", refused: state.allowed.step_one, dataKey: `step ${task.task}` }),
@@ -91,7 +94,7 @@ export class WaitingPanel implements Panel {
     return html("li", {}, line, form?.element ?? null);
   }
 
-  private facts(task: WireWaiting, view: PanelView): (HTMLElement | string)[] {
+  private _facts(task: WireWaiting, view: PanelView): (HTMLElement | string)[] {
     if (task.can_run) {
       const held = task.held ? "held by a breakpoint" : "";
       const reads = task.reads.length === 0 ? "" : `input: ${listWords(task.reads)}`;

@@ -10,9 +10,9 @@ import type { Desk, PanelView } from "./desk.ts";
 
 export class WatchLine {
   readonly element: HTMLElement;
-  private readonly list = html("ul", { class: "watches" });
-  private readonly rows = new Keyed(this.list);
-  private readonly field = html("input", {
+  private readonly _list = html("ul", { class: "watches" });
+  private readonly _rows = new Keyed(this._list);
+  private readonly _field = html("input", {
     class: "field mono",
     placeholder: 'len(state["messages"])',
     "aria-label": "Expression to watch",
@@ -20,34 +20,34 @@ export class WatchLine {
     autocomplete: "off",
   });
 
-  private readonly adding = html("div", { class: "watch-add" }, html("span", { class: "dim" }, "Watch"), this.field);
+  private readonly _adding = html("div", { class: "watch-add" }, html("span", { class: "dim" }, "Watch"), this._field);
 
-  constructor(private readonly desk: Desk) {
-    this.field.addEventListener("keydown", (event) => {
-      if (event.key === "Enter") void this.add();
-      if (event.key === "Escape") this.field.blur();
+  constructor(private readonly _desk: Desk) {
+    this._field.addEventListener("keydown", (event) => {
+      if (event.key === "Enter") void this._add();
+      if (event.key === "Escape") this._field.blur();
     });
-    this.element = html("section", { class: "watch", "aria-label": "Watches" }, this.list, this.adding);
+    this.element = html("section", { class: "watch", "aria-label": "Watches" }, this._list, this._adding);
   }
 
   update({ state, saved }: PanelView): void {
-    this.rows.update(state.watches.map((watch) => this.part(watch, saved)));
-    this.list.hidden = state.watches.length === 0;
-    this.adding.hidden = saved;
+    this._rows.update(state.watches.map((watch) => this._part(watch, saved)));
+    this._list.hidden = state.watches.length === 0;
+    this._adding.hidden = saved;
   }
 
-  private async add(): Promise<void> {
-    const text = this.field.value.trim();
+  private async _add(): Promise<void> {
+    const text = this._field.value.trim();
     if (text === "") return;
-    if (await this.desk.send({ type: "watch", text })) this.field.value = "";
+    if (await this._desk.send({ type: "watch", text })) this._field.value = "";
   }
 
-  private part(watch: WireWatch, saved: boolean): Part {
-    return { key: watch.text, version: JSON.stringify([watch, saved]), make: () => this.row(watch, saved) };
+  private _part(watch: WireWatch, saved: boolean): Part {
+    return { key: watch.text, version: JSON.stringify([watch, saved]), make: () => this._row(watch, saved) };
   }
 
-  private row({ text, value, error }: WireWatch, saved: boolean): HTMLElement {
-    const drop = () => void this.desk.send({ type: "unwatch", text });
+  private _row({ text, value, error }: WireWatch, saved: boolean): HTMLElement {
+    const drop = () => void this._desk.send({ type: "unwatch", text });
     return html(
       "li",
       {},

@@ -34,44 +34,44 @@ interface Callout {
 export class Callouts {
   /** Below the graph, for views without a margin. */
   readonly dock = html("div", { class: "dock" });
-  private readonly open = new Map<string, Callout>();
+  private readonly _open = new Map<string, Callout>();
 
   constructor(
-    private readonly stage: Stage,
-    private readonly index: GraphIndex,
-    private readonly layout: WireLayout,
+    private readonly _stage: Stage,
+    private readonly _index: GraphIndex,
+    private readonly _layout: WireLayout,
   ) {}
 
   /** @param elsewhere A node whose stream is shown in a card of its own. */
   update(snapshot: Snapshot, elsewhere: string | null): void {
     const streaming = newest(snapshot).filter((id) => id !== elsewhere);
-    for (const [id, callout] of this.open) if (!streaming.includes(id)) this.close(id, callout);
+    for (const [id, callout] of this._open) if (!streaming.includes(id)) this._close(id, callout);
     for (const id of streaming) {
       const state = lookUp(snapshot.nodes, id);
-      if (state !== undefined) this.fill(this.callout(id), state);
+      if (state !== undefined) this._fill(this._callout(id), state);
     }
     this.place();
   }
 
   /** Puts each beside its node again: after a pan, a zoom, a new size. */
   place(): void {
-    const left = this.marginLeft();
+    const left = this._marginLeft();
     let lowest = 8;
-    for (const [id, callout] of this.byHeight()) {
-      const box = lookUp(this.layout.boxes, id);
+    for (const [id, callout] of this._byHeight()) {
+      const box = lookUp(this._layout.boxes, id);
       const docked = left === null || box === undefined;
       callout.element.classList.toggle("docked", docked);
-      this.write(callout, docked);
+      this._write(callout, docked);
       callout.leader.show(!docked);
       if (docked) {
         if (callout.element.parentNode !== this.dock) this.dock.append(callout.element);
         continue;
       }
-      if (callout.element.parentNode !== this.stage.element) this.stage.element.append(callout.element);
-      const at = this.stage.screenBox(box);
-      const y = leaderHeight(at, this.stage.otherBoxes(this.layout, id, this.index.groups), left);
+      if (callout.element.parentNode !== this._stage.element) this._stage.element.append(callout.element);
+      const at = this._stage.screenBox(box);
+      const y = leaderHeight(at, this._stage.otherBoxes(this._layout, id, this._index.groups), left);
       const height = callout.element.offsetHeight || CALLOUT_HEIGHT;
-      const top = Math.min(Math.max(lowest, y - height / 2), this.stage.view.h - this.stage.shelf - height - 8);
+      const top = Math.min(Math.max(lowest, y - height / 2), this._stage.view.h - this._stage.shelf - height - 8);
       lowest = top + height + BETWEEN;
       callout.element.style.transform = `translate(${Math.round(left)}px, ${Math.round(top)}px)`;
       callout.leader.draw(at, y, { x: left, y: Math.min(Math.max(y, top + 12), top + height - 12) });
@@ -79,15 +79,15 @@ export class Callouts {
   }
 
   clear(): void {
-    for (const [id, callout] of this.open) this.close(id, callout);
+    for (const [id, callout] of this._open) this._close(id, callout);
   }
 
-  private callout(id: string): Callout {
-    const known = this.open.get(id);
+  private _callout(id: string): Callout {
+    const known = this._open.get(id);
     if (known !== undefined) return known;
     const count = html("span");
     const text = document.createTextNode("");
-    const name = nameOf(this.index, id);
+    const name = nameOf(this._index, id);
     const element = html(
       "div",
       { class: "callout running", "data-callout": id },
@@ -95,18 +95,18 @@ export class Callouts {
       html("div", { class: "said" }, html("span", {}, text, html("i", { class: "caret" }))),
     );
     const leader = new Leader("running");
-    this.stage.underlay.append(leader.element);
+    this._stage.underlay.append(leader.element);
     const callout = { element, count, text, leader, stream: "", written: null, width: 0 };
-    this.open.set(id, callout);
+    this._open.set(id, callout);
     return callout;
   }
 
-  private fill(callout: Callout, state: NodeState): void {
+  private _fill(callout: Callout, state: NodeState): void {
     setText(callout.count, plural(state.chunks, "chunk"));
     callout.stream = state.stream;
   }
 
-  private write(callout: Callout, docked: boolean): void {
+  private _write(callout: Callout, docked: boolean): void {
     const width = callout.element.offsetWidth;
     if (callout.written === callout.stream && callout.width === width) return;
     callout.written = callout.stream;
@@ -122,23 +122,23 @@ export class Callouts {
     }
   }
 
-  private close(id: string, callout: Callout): void {
+  private _close(id: string, callout: Callout): void {
     callout.element.remove();
     callout.leader.element.remove();
-    this.open.delete(id);
+    this._open.delete(id);
   }
 
-  private byHeight(): [string, Callout][] {
-    const y = (id: string) => lookUp(this.layout.boxes, id)?.y ?? 0;
-    return [...this.open].sort(([a], [b]) => y(a) - y(b));
+  private _byHeight(): [string, Callout][] {
+    const y = (id: string) => lookUp(this._layout.boxes, id)?.y ?? 0;
+    return [...this._open].sort(([a], [b]) => y(a) - y(b));
   }
 
   /** Where the margin begins, in screen pixels; null if there is no room for a callout. */
-  private marginLeft(): number | null {
-    const { view } = this.stage;
-    const graph = this.stage.screenBox({ x: 0, y: 0, w: this.layout.width, h: this.layout.height });
+  private _marginLeft(): number | null {
+    const { view } = this._stage;
+    const graph = this._stage.screenBox({ x: 0, y: 0, w: this._layout.width, h: this._layout.height });
     const left = graph.x + graph.w + Math.min(GAP, Math.max(18, view.w - graph.x - graph.w - WIDTH - 12));
-    return left + WIDTH + 10 <= view.w - this.stage.beside ? left : null;
+    return left + WIDTH + 10 <= view.w - this._stage.beside ? left : null;
   }
 }
 

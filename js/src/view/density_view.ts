@@ -16,27 +16,27 @@ const LOOKS: Readonly<Record<Bar["look"], string>> = {
 
 export class DensityStrip {
   readonly element: HTMLElement;
-  private readonly canvas = svg("svg", {
+  private readonly _canvas = svg("svg", {
     viewBox: `0 0 ${BARS} ${HEIGHT}`,
     preserveAspectRatio: "none",
     "aria-hidden": "true",
   });
-  private bars: readonly Bar[] = [];
-  private drawn = "";
+  private _bars: readonly Bar[] = [];
+  private _drawn = "";
 
   /** @param goTo Called with the number of the step that was clicked at. */
   constructor(goTo: (step: number) => void, signal: AbortSignal) {
     this.element = html(
       "div",
       { class: "density", hidden: true, "data-hint": "The whole run; click to go there" },
-      this.canvas,
+      this._canvas,
     );
-    this.canvas.addEventListener(
+    this._canvas.addEventListener(
       "click",
       (event) => {
-        const at = this.canvas.getBoundingClientRect();
+        const at = this._canvas.getBoundingClientRect();
         const share = (event.clientX - at.left) / Math.max(1, at.width);
-        const bar = this.bars[Math.floor(share * this.bars.length)];
+        const bar = this._bars[Math.floor(share * this._bars.length)];
         if (bar !== undefined) goTo(bar.last);
       },
       { signal },
@@ -48,16 +48,16 @@ export class DensityStrip {
     if (!wanted) return;
     const shown = state.looking ?? state.step;
     const key = JSON.stringify([shown, state.branch, state.steps.length, state.steps.at(-1)]);
-    if (key === this.drawn) return;
-    this.drawn = key;
-    this.bars = densityBars(state, BARS);
-    const width = BARS / Math.max(1, this.bars.length);
-    const seen = this.bars.findIndex((bar) => shown <= bar.last);
-    this.canvas.replaceChildren(
-      ...this.bars.map((bar, i) => drawBar(bar, i * width, width)),
-      svg("rect", { class: "seen", x: (seen < 0 ? this.bars.length - 1 : seen) * width, y: 0, width, height: HEIGHT }),
+    if (key === this._drawn) return;
+    this._drawn = key;
+    this._bars = densityBars(state, BARS);
+    const width = BARS / Math.max(1, this._bars.length);
+    const seen = this._bars.findIndex((bar) => shown <= bar.last);
+    this._canvas.replaceChildren(
+      ...this._bars.map((bar, i) => drawBar(bar, i * width, width)),
+      svg("rect", { class: "seen", x: (seen < 0 ? this._bars.length - 1 : seen) * width, y: 0, width, height: HEIGHT }),
     );
-    setAttribute(this.canvas, "data-bars", this.bars.length);
+    setAttribute(this._canvas, "data-bars", this._bars.length);
   }
 }
 

@@ -12,53 +12,53 @@ export class EdgeView {
   readonly element: SVGGElement;
   /** Drawn above the nodes, so it isn't a child of `element`; null for an edge without one. */
   readonly label: SVGTextElement | null;
-  private readonly line: string;
-  private look: "taken" | "off" | false = false;
+  private readonly _line: string;
+  private _look: "taken" | "off" | false = false;
 
   constructor(
-    private readonly edge: WireEdge,
+    private readonly _edge: WireEdge,
     route: WireRoute,
-    private readonly ends: string,
+    private readonly _ends: string,
     /** The end whose special node isn't drawn: it gets a small ring instead. */
     mark: "source" | "target" | null = null,
   ) {
-    this.line = linePath(route.points);
+    this._line = linePath(route.points);
     this.element = svg(
       "g",
-      { "data-edge": edge.id },
-      svg("path", { class: "line", d: this.line }),
+      { "data-edge": _edge.id },
+      svg("path", { class: "line", d: this._line }),
       svg("path", { class: "head", d: headPath(route.points) }),
-      svg("path", { class: "hit", d: this.line, "stroke-width": GEOMETRY.edge.hit_width }),
+      svg("path", { class: "hit", d: this._line, "stroke-width": GEOMETRY.edge.hit_width }),
     );
     if (mark !== null) this.element.append(endMark(route, mark));
-    this.label = this.labelAt(route);
+    this.label = this._labelAt(route);
   }
 
   update(state: EdgeState | undefined): void {
     const taken = state?.taken ?? 0;
     const off = taken === 0 && ((state?.passed_over ?? 0) > 0 || state?.unused === true);
     const look = taken > 0 ? "taken" : off && "off";
-    if (look !== this.look) this.restack(look);
+    if (look !== this._look) this._restack(look);
     const pulsing = this.element.classList.contains("pulse");
     setAttribute(
       this.element,
       "class",
-      classes("edge", this.edge.kind === "conditional" && "cond", look, pulsing && "pulse"),
+      classes("edge", this._edge.kind === "conditional" && "cond", look, pulsing && "pulse"),
     );
     if (this.label !== null) setAttribute(this.label, "class", classes("label", look));
-    setAttribute(this.element, "data-tip", this.say(taken, state));
+    setAttribute(this.element, "data-tip", this._say(taken, state));
   }
 
   /** Heavy lines lie above plain ones, faint ones below. */
-  private restack(look: "taken" | "off" | false): void {
-    this.look = look;
+  private _restack(look: "taken" | "off" | false): void {
+    this._look = look;
     if (look === "taken") this.element.parentNode?.append(this.element);
     if (look === "off") this.element.parentNode?.prepend(this.element);
   }
 
   /** A comet from the source to the target; taken away again by who started it. */
   pulse(): SVGElement[] {
-    const comet = (part: string) => svg("path", { class: `comet ${part}`, pathLength: 100, d: this.line });
+    const comet = (part: string) => svg("path", { class: `comet ${part}`, pathLength: 100, d: this._line });
     const parts = [comet("tail"), comet("dot")];
     this.element.classList.add("pulse");
     this.element.append(...parts);
@@ -70,18 +70,18 @@ export class EdgeView {
     if (this.element.querySelector(".comet") === null) this.element.classList.remove("pulse");
   }
 
-  private labelAt(route: WireRoute): SVGTextElement | null {
-    if (this.edge.label === "" || route.label === null) return null;
+  private _labelAt(route: WireRoute): SVGTextElement | null {
+    if (this._edge.label === "" || route.label === null) return null;
     const { x, y, w, h } = route.label;
-    return svg("text", { x: x + w / 2, y: y + h / 2 + GEOMETRY.edge.label_dy }, cut(this.edge.label, LABEL_LETTERS));
+    return svg("text", { x: x + w / 2, y: y + h / 2 + GEOMETRY.edge.label_dy }, cut(this._edge.label, LABEL_LETTERS));
   }
 
-  private say(taken: number, state: EdgeState | undefined): string {
-    const label = this.edge.label === "" ? "" : `, ${this.edge.label}`;
+  private _say(taken: number, state: EdgeState | undefined): string {
+    const label = this._edge.label === "" ? "" : `, ${this._edge.label}`;
     const crossed = taken === 1 ? ", taken once" : taken > 1 ? `, taken ${taken} times` : "";
     const passed = (state?.passed_over ?? 0) > 0;
     const unchosen = taken > 0 ? "" : passed ? ", not chosen" : state?.unused === true ? ", not taken" : "";
-    return `${this.ends}${label}${crossed}${unchosen}`;
+    return `${this._ends}${label}${crossed}${unchosen}`;
   }
 }
 

@@ -14,46 +14,46 @@ const GLYPH_ROOM = 18;
 
 export class GroupView {
   readonly element: SVGGElement;
-  private readonly time: SVGTextElement;
-  private readonly glyph = svg("g", {
+  private readonly _time: SVGTextElement;
+  private readonly _glyph = svg("g", {
     class: "glyph",
     transform: `translate(${G.title_x - 2} ${G.title_y - 11.5}) scale(.88)`,
   });
-  private readonly findings: readonly WireFinding[];
-  private status: NodeStatus | null = null;
+  private readonly _findings: readonly WireFinding[];
+  private _status: NodeStatus | null = null;
 
   constructor(
-    private readonly node: WireNode,
+    private readonly _node: WireNode,
     at: WireBox,
-    private readonly index: GraphIndex,
+    private readonly _index: GraphIndex,
   ) {
-    this.findings = findingsOf(index.graph, node.id);
-    this.time = svg("text", { class: "time", x: at.w - G.title_x, y: G.title_y });
+    this._findings = findingsOf(_index.graph, _node.id);
+    this._time = svg("text", { class: "time", x: at.w - G.title_x, y: G.title_y });
     this.element = svg(
       "g",
-      { transform: `translate(${at.x} ${at.y})`, role: "button", tabindex: -1, "data-node": node.id },
+      { transform: `translate(${at.x} ${at.y})`, role: "button", tabindex: -1, "data-node": _node.id },
       svg("rect", { class: "ring", x: -3, y: -3, width: at.w + 6, height: at.h + 6, rx: G.radius + 3 }),
       svg("rect", { class: "frame", width: at.w, height: at.h, rx: G.radius }),
-      this.glyph,
+      this._glyph,
       svg(
         "text",
         { class: "title", x: G.title_x + GLYPH_ROOM, y: G.title_y },
-        cut(visible(node.name), Math.max(GEOMETRY.node.name_letters, Math.floor((at.w - G.title_room) / G.letter))),
+        cut(visible(_node.name), Math.max(GEOMETRY.node.name_letters, Math.floor((at.w - G.title_room) / G.letter))),
       ),
-      this.time,
-      findingSign(this.findings),
+      this._time,
+      findingSign(this._findings),
     );
   }
 
   update(state: NodeState | undefined, runningS: number | null, here: boolean): void {
     const status = state?.status ?? "idle";
-    if (status !== this.status) this.glyph.replaceChildren(...stateShapes(status));
-    this.status = status;
+    if (status !== this._status) this._glyph.replaceChildren(...stateShapes(status));
+    this._status = status;
     const time = timeOf(state, runningS);
-    const said = sayNode(this.node, state, time, this.index) + sayFindings(this.findings);
+    const said = sayNode(this._node, state, time, this._index) + sayFindings(this._findings);
     setAttribute(this.element, "class", classes("group", status, here && "here"));
     setAttribute(this.element, "aria-label", said);
     const visits = state !== undefined && state.visits > 1 ? `${visitsBadge(state.visits)}  ` : "";
-    setText(this.time, `${visits}${time}`);
+    setText(this._time, `${visits}${time}`);
   }
 }

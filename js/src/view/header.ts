@@ -8,36 +8,36 @@ import { stateIcon } from "./glyph.ts";
 
 export class Header {
   readonly element: HTMLElement;
-  private readonly sign = html("span", { class: "sign" });
-  private readonly word = document.createTextNode("");
-  private readonly chip = html("span", { class: "chip" }, this.sign, this.word);
-  private readonly facts = html("span", { class: "dim cut facts" });
-  private readonly name = html("span", { class: "dim cut graph-name" });
-  private look: NodeStatus | null = null;
+  private readonly _sign = html("span", { class: "sign" });
+  private readonly _word = document.createTextNode("");
+  private readonly _chip = html("span", { class: "chip" }, this._sign, this._word);
+  private readonly _facts = html("span", { class: "dim cut facts" });
+  private readonly _name = html("span", { class: "dim cut graph-name" });
+  private _look: NodeStatus | null = null;
 
   constructor() {
     this.element = html(
       "div",
       { class: "bar head" },
-      this.chip,
-      this.facts,
+      this._chip,
+      this._facts,
       html("span", { class: "grow" }),
-      this.name,
+      this._name,
     );
   }
 
   update(snapshot: Snapshot, index: GraphIndex, elapsedS: number, saved: boolean): void {
     const { look, word } = chipOf(snapshot, saved);
-    if (look !== this.look) {
-      setAttribute(this.chip, "class", `chip ${look}`);
-      this.sign.replaceChildren(stateIcon(look));
-      this.look = look;
+    if (look !== this._look) {
+      setAttribute(this._chip, "class", `chip ${look}`);
+      this._sign.replaceChildren(stateIcon(look));
+      this._look = look;
     }
-    setText(this.word, word);
+    setText(this._word, word);
     const facts = headline(snapshot, index, elapsedS);
-    setText(this.facts, facts);
-    setAttribute(this.facts, "title", facts);
-    setText(this.name, snapshot.graph.name);
-    setAttribute(this.name, "title", snapshot.graph.name);
+    setText(this._facts, facts);
+    setAttribute(this._facts, "title", facts);
+    setText(this._name, snapshot.graph.name);
+    setAttribute(this._name, "title", snapshot.graph.name);
   }
 }

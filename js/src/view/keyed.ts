@@ -11,7 +11,7 @@ export interface Part {
 }
 
 export class Keyed {
-  private parts = new Map<string, { readonly version: string; readonly element: HTMLElement }>();
+  private _parts = new Map<string, { readonly version: string; readonly element: HTMLElement }>();
 
   constructor(readonly parent: HTMLElement) {}
 
@@ -19,22 +19,22 @@ export class Keyed {
     const held = focusedKey(this.parent);
     const next = new Map<string, { readonly version: string; readonly element: HTMLElement }>();
     for (const { key, version, make } of wanted) {
-      const known = this.parts.get(key);
+      const known = this._parts.get(key);
       next.set(key, known?.version === version ? known : { version, element: make() });
     }
-    for (const [key, part] of this.parts) if (next.get(key)?.element !== part.element) part.element.remove();
-    this.parts = next;
-    this.arrange();
+    for (const [key, part] of this._parts) if (next.get(key)?.element !== part.element) part.element.remove();
+    this._parts = next;
+    this._arrange();
     if (held !== null) refocus(this.parent, held);
   }
 
   element(key: string): HTMLElement | null {
-    return this.parts.get(key)?.element ?? null;
+    return this._parts.get(key)?.element ?? null;
   }
 
-  private arrange(): void {
+  private _arrange(): void {
     let at: ChildNode | null = this.parent.firstChild;
-    for (const { element } of this.parts.values()) {
+    for (const { element } of this._parts.values()) {
       if (element === at) at = at.nextSibling;
       else this.parent.insertBefore(element, at);
     }

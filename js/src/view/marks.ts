@@ -18,40 +18,40 @@ export class Marks {
   readonly element = svg("g", { class: "marks" });
   /** Below the nodes, so that a ring doesn't cross the count on a node's border. */
   readonly under = svg("g", { class: "marks" });
-  private drawn = "";
-  private readonly ghost = svg("g", { class: "bp ghost", "aria-hidden": "true" });
+  private _drawn = "";
+  private readonly _ghost = svg("g", { class: "bp ghost", "aria-hidden": "true" });
 
-  constructor(private readonly layout: WireLayout) {
-    this.ghost.append(svg("path", { class: "dot", d: SHAPES.on.dot }));
+  constructor(private readonly _layout: WireLayout) {
+    this._ghost.append(svg("path", { class: "dot", d: SHAPES.on.dot }));
   }
 
   /** Draws all anew when any of it changed: there are few. */
   update(state: DebugState, chosen: string | null): void {
     const here = state.looking === null ? null : (shownStep(state)?.node ?? null);
     const edited = [...editedNodes(state)];
-    const looks = this.breakpointLooks(state);
+    const looks = this._breakpointLooks(state);
     const key = JSON.stringify([here, chosen, edited, looks]);
-    if (key === this.drawn) return;
-    this.drawn = key;
+    if (key === this._drawn) return;
+    this._drawn = key;
     this.under.replaceChildren(
-      ...this.at(chosen, (box) => ring(box, "choice")),
-      ...this.at(here, (box) => ring(box, "shown")),
+      ...this._at(chosen, (box) => ring(box, "choice")),
+      ...this._at(here, (box) => ring(box, "shown")),
     );
     this.element.replaceChildren(
-      ...edited.flatMap((id) => this.at(id, ear)),
-      ...looks.flatMap(([id, look]) => this.at(id, (box) => dot(box, look))),
+      ...edited.flatMap((id) => this._at(id, ear)),
+      ...looks.flatMap(([id, look]) => this._at(id, (box) => dot(box, look))),
     );
   }
 
   /** The pale dot where a click would set a breakpoint; null takes it away. */
   hover(id: string | null): void {
-    const box = id === null ? undefined : lookUp(this.layout.boxes, id);
-    if (box === undefined) return this.ghost.remove();
-    this.ghost.setAttribute("transform", `translate(${box.x} ${box.y + box.h / 2})`);
-    if (this.ghost.parentNode === null) this.element.append(this.ghost);
+    const box = id === null ? undefined : lookUp(this._layout.boxes, id);
+    if (box === undefined) return this._ghost.remove();
+    this._ghost.setAttribute("transform", `translate(${box.x} ${box.y + box.h / 2})`);
+    if (this._ghost.parentNode === null) this.element.append(this._ghost);
   }
 
-  private breakpointLooks(state: DebugState): [string, BreakpointLook][] {
+  private _breakpointLooks(state: DebugState): [string, BreakpointLook][] {
     const nodes = new Set(
       state.breakpoints.flatMap((one) => (one.kind === "node" && one.node !== null ? [one.node] : [])),
     );
@@ -61,8 +61,8 @@ export class Marks {
     });
   }
 
-  private at(id: string | null, draw: (box: WireBox) => SVGElement): SVGElement[] {
-    const box = id === null ? undefined : lookUp(this.layout.boxes, id);
+  private _at(id: string | null, draw: (box: WireBox) => SVGElement): SVGElement[] {
+    const box = id === null ? undefined : lookUp(this._layout.boxes, id);
     return box === undefined ? [] : [draw(box)];
   }
 }

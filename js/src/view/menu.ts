@@ -12,16 +12,16 @@ export interface MenuItem {
 
 export class Menu {
   readonly element = html("div", { class: "menu", role: "menu", hidden: true });
-  private back: HTMLElement | SVGElement | null = null;
+  private _back: HTMLElement | SVGElement | null = null;
 
   constructor(
-    private readonly root: HTMLElement,
+    private readonly _root: HTMLElement,
     signal: AbortSignal,
   ) {
-    root.append(this.element);
-    this.element.addEventListener("keydown", (event) => this.press(event), { signal });
-    this.element.addEventListener("focusout", (event) => this.left(event), { signal });
-    root.ownerDocument.addEventListener(
+    _root.append(this.element);
+    this.element.addEventListener("keydown", (event) => this._press(event), { signal });
+    this.element.addEventListener("focusout", (event) => this._left(event), { signal });
+    _root.ownerDocument.addEventListener(
       "pointerdown",
       (event) => !this.element.contains(event.target as Node) && this.close(),
       { signal, capture: true },
@@ -34,26 +34,26 @@ export class Menu {
 
   /** Opens at a point of the page; the focus goes to the first item, and back to `from` afterwards. */
   open(title: string, items: readonly MenuItem[], at: { x: number; y: number }, from: HTMLElement | SVGElement): void {
-    this.back = from;
+    this._back = from;
     this.element.setAttribute("aria-label", title);
-    this.element.replaceChildren(...items.map((item) => this.item(item)));
+    this.element.replaceChildren(...items.map((item) => this._item(item)));
     this.element.hidden = false;
-    const frame = this.root.getBoundingClientRect();
+    const frame = this._root.getBoundingClientRect();
     const { offsetWidth: width, offsetHeight: height } = this.element;
     this.element.style.left = `${Math.max(4, Math.min(at.x - frame.left, frame.width - width - 6))}px`;
     this.element.style.top = `${Math.max(4, Math.min(at.y - frame.top, frame.height - height - 6))}px`;
-    this.items()[0]?.focus();
+    this._items()[0]?.focus();
   }
 
   close(): boolean {
     if (!this.isOpen) return false;
     const hadFocus = this.element.contains(document.activeElement);
     this.element.hidden = true;
-    if (hadFocus) this.back?.focus({ preventScroll: true });
+    if (hadFocus) this._back?.focus({ preventScroll: true });
     return true;
   }
 
-  private item({ label, key, refused, run }: MenuItem): HTMLElement {
+  private _item({ label, key, refused, run }: MenuItem): HTMLElement {
     const chosen = () => {
       this.close();
       run();
@@ -63,12 +63,12 @@ export class Menu {
     return element;
   }
 
-  private items(): HTMLElement[] {
+  private _items(): HTMLElement[] {
     return [...this.element.querySelectorAll<HTMLElement>("button")];
   }
 
-  private press(event: KeyboardEvent): void {
-    const all = this.items();
+  private _press(event: KeyboardEvent): void {
+    const all = this._items();
     const at = all.indexOf(document.activeElement as HTMLElement);
     const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: -1 }[event.key];
     if (event.key === "Escape") this.close();
@@ -78,7 +78,7 @@ export class Menu {
     if (event.key !== "Tab") event.preventDefault();
   }
 
-  private left(event: FocusEvent): void {
+  private _left(event: FocusEvent): void {
     if (event.relatedTarget !== null && !this.element.contains(event.relatedTarget as Node)) this.close();
   }
 }

@@ -19,31 +19,31 @@ const NOTE = { beside: 12, letter: 6.4, high: 30 } as const;
 /** Notes of waiting joins, drawn into a layer that scales with the picture. */
 export class WaitingNotes {
   readonly element = svg("g", { class: "notes" });
-  private drawn = new Map<string, { state: NodeState; element: SVGGElement }>();
+  private _drawn = new Map<string, { state: NodeState; element: SVGGElement }>();
 
   constructor(
-    private readonly index: GraphIndex,
-    private readonly layout: WireLayout,
+    private readonly _index: GraphIndex,
+    private readonly _layout: WireLayout,
   ) {}
 
   update(snapshot: Snapshot): void {
-    for (const node of this.index.graph.nodes) {
+    for (const node of this._index.graph.nodes) {
       if (node.join !== "all") continue;
       const state = lookUp(snapshot.nodes, node.id);
-      const known = this.drawn.get(node.id);
+      const known = this._drawn.get(node.id);
       if (known?.state === state) continue;
       known?.element.remove();
-      this.drawn.delete(node.id);
-      if (state?.status === "waiting") this.draw(node.id, state);
+      this._drawn.delete(node.id);
+      if (state?.status === "waiting") this._draw(node.id, state);
     }
   }
 
-  private draw(id: string, state: NodeState): void {
-    const box = lookUp(this.layout.boxes, id);
+  private _draw(id: string, state: NodeState): void {
+    const box = lookUp(this._layout.boxes, id);
     if (box === undefined) return;
-    const lines = [arrivedWords(state), missingWords(state, this.index)];
+    const lines = [arrivedWords(state), missingWords(state, this._index)];
     const width = Math.max(...lines.map((line) => line.length)) * NOTE.letter;
-    const spot = this.freeSpot(id, box, width);
+    const spot = this._freeSpot(id, box, width);
     if (spot === null) return;
     const text = (className: string, line: string, y: number) =>
       svg("text", { class: className, x: spot.x, y, "text-anchor": spot.anchor }, line);
@@ -55,24 +55,26 @@ export class WaitingNotes {
       text("aside more", lines[1] ?? "", middle + 12),
     );
     this.element.append(element);
-    this.drawn.set(id, { state, element });
+    this._drawn.set(id, { state, element });
   }
 
   /** Right of the node or left of it, wherever no node and no label stands; rather inside the frame around the node. */
-  private freeSpot(id: string, box: WireBox, width: number): { x: number; anchor: "start" | "end" } | null {
+  private _freeSpot(id: string, box: WireBox, width: number): { x: number; anchor: "start" | "end" } | null {
     const at = { y: box.y + box.h / 2 - NOTE.high / 2, w: width, h: NOTE.high };
     const sides = [
       { x: box.x + box.w + NOTE.beside, anchor: "start", spot: { ...at, x: box.x + box.w + NOTE.beside } },
       { x: box.x - NOTE.beside, anchor: "end", spot: { ...at, x: box.x - NOTE.beside - width } },
     ] as const;
-    const free = sides.filter(({ spot }) => this.isFree(id, spot));
-    const frame = lookUp(this.layout.boxes, this.index.nodes.get(id)?.parent ?? "");
+    const free = sides.filter(({ spot }) => this._isFree(id, spot));
+    const frame = lookUp(this._layout.boxes, this._index.nodes.get(id)?.parent ?? "");
     return free.find(({ spot }) => frame === undefined || contains(frame, spot)) ?? free[0] ?? null;
   }
 
-  private isFree(id: string, spot: WireBox): boolean {
-    const boxes = Object.entries(this.layout.boxes).filter(([other]) => other !== id && !this.index.groups.has(other));
-    const labels = Object.values(this.layout.routes).map((route) => route.label);
+  private _isFree(id: string, spot: WireBox): boolean {
+    const boxes = Object.entries(this._layout.boxes).filter(
+      ([other]) => other !== id && !this._index.groups.has(other),
+    );
+    const labels = Object.values(this._layout.routes).map((route) => route.label);
     return (
       boxes.every(([, box]) => !overlaps(spot, box)) &&
       labels.every((label) => label === null || !overlaps(spot, label))
@@ -85,31 +87,31 @@ export class Tags {
   readonly element = svg("g", { class: "tags" });
 
   constructor(
-    private readonly index: GraphIndex,
-    private readonly layout: WireLayout,
-    private readonly screenBox: (box: WireBox) => WireBox,
+    private readonly _index: GraphIndex,
+    private readonly _layout: WireLayout,
+    private readonly _screenBox: (box: WireBox) => WireBox,
   ) {}
 
   /** Draws all of them anew: there are few, and they move with every pan. */
   update(snapshot: Snapshot, wanted: boolean): void {
-    this.element.replaceChildren(...(wanted ? this.tags(snapshot) : []));
+    this.element.replaceChildren(...(wanted ? this._tags(snapshot) : []));
   }
 
   /** The most urgent first; one that would lie on another is left out. */
-  private tags(snapshot: Snapshot): SVGTextElement[] {
+  private _tags(snapshot: Snapshot): SVGTextElement[] {
     const placed: WireBox[] = [];
-    return this.index.graph.nodes
+    return this._index.graph.nodes
       .map((node) => ({ id: node.id, status: lookUp(snapshot.nodes, node.id)?.status ?? "idle" }))
       .filter(({ status }) => TOLD.includes(status))
       .sort((a, b) => TOLD.indexOf(a.status) - TOLD.indexOf(b.status))
-      .flatMap(({ id, status }) => (placed.length < MOST_TAGS ? (this.tag(id, status, placed) ?? []) : []));
+      .flatMap(({ id, status }) => (placed.length < MOST_TAGS ? (this._tag(id, status, placed) ?? []) : []));
   }
 
-  private tag(id: string, status: NodeStatus, placed: WireBox[]): SVGTextElement | null {
-    const box = lookUp(this.layout.boxes, id);
+  private _tag(id: string, status: NodeStatus, placed: WireBox[]): SVGTextElement | null {
+    const box = lookUp(this._layout.boxes, id);
     if (box === undefined) return null;
-    const at = this.screenBox(box);
-    const name = cut(nameOf(this.index, id), 34);
+    const at = this._screenBox(box);
+    const name = cut(nameOf(this._index, id), 34);
     const spot = { x: at.x + at.w + 5, y: at.y + at.h / 2 - 7, w: name.length * NOTE.letter + 8, h: 14 };
     if (placed.some((other) => overlaps(other, spot))) return null;
     placed.push(spot);

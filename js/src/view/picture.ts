@@ -24,44 +24,44 @@ interface Placed<V> {
 
 export class Picture {
   readonly element = svg("g", { class: "picture" });
-  private readonly layers = { groups: svg("g"), edges: svg("g"), nodes: svg("g"), labels: svg("g") };
-  private readonly nodes = new Map<string, Placed<Part>>();
-  private readonly edges = new Map<string, Placed<EdgeView>>();
-  private readonly culls: boolean;
-  private window: WireBox | null = null;
-  private drawn: Snapshot | null = null;
+  private readonly _layers = { groups: svg("g"), edges: svg("g"), nodes: svg("g"), labels: svg("g") };
+  private readonly _nodes = new Map<string, Placed<Part>>();
+  private readonly _edges = new Map<string, Placed<EdgeView>>();
+  private readonly _culls: boolean;
+  private _window: WireBox | null = null;
+  private _drawn: Snapshot | null = null;
 
   constructor(
-    private readonly index: GraphIndex,
-    private readonly layout: WireLayout,
-    private readonly prefix: string,
-    private readonly runningS: (id: string) => number | null,
+    private readonly _index: GraphIndex,
+    private readonly _layout: WireLayout,
+    private readonly _prefix: string,
+    private readonly _runningS: (id: string) => number | null,
   ) {
-    this.culls = index.graph.nodes.length > CULL_ABOVE;
-    const { groups, edges, nodes, labels } = this.layers;
-    this.element.append(patterns(prefix), groups, edges, nodes, labels);
-    for (const node of index.graph.nodes) {
-      const box = lookUp(layout.boxes, node.id);
-      if (box !== undefined) this.nodes.set(node.id, { box, view: null });
+    this._culls = _index.graph.nodes.length > CULL_ABOVE;
+    const { groups, edges, nodes, labels } = this._layers;
+    this.element.append(patterns(_prefix), groups, edges, nodes, labels);
+    for (const node of _index.graph.nodes) {
+      const box = lookUp(_layout.boxes, node.id);
+      if (box !== undefined) this._nodes.set(node.id, { box, view: null });
     }
-    for (const edge of index.graph.edges) {
-      const route = lookUp(layout.routes, edge.id);
-      if (route !== undefined) this.edges.set(edge.id, { box: boundsOf(route.points, route.label), view: null });
+    for (const edge of _index.graph.edges) {
+      const route = lookUp(_layout.routes, edge.id);
+      if (route !== undefined) this._edges.set(edge.id, { box: boundsOf(route.points, route.label), view: null });
     }
   }
 
   /** Brings the parts in view up to date with `snapshot`; parts whose state is the same object stay untouched. */
   update(snapshot: Snapshot): void {
-    const before = this.drawn;
-    this.drawn = snapshot;
-    for (const [id, placed] of this.nodes) {
-      const fresh = this.show(placed, () => this.makeNode(id));
+    const before = this._drawn;
+    this._drawn = snapshot;
+    for (const [id, placed] of this._nodes) {
+      const fresh = this._show(placed, () => this._makeNode(id));
       const state = lookUp(snapshot.nodes, id);
       if (fresh || (placed.view !== null && state !== (before && lookUp(before.nodes, id))))
-        this.updateNode(id, placed.view);
+        this._updateNode(id, placed.view);
     }
-    for (const [id, placed] of this.edges) {
-      const fresh = this.show(placed, () => this.makeEdge(id));
+    for (const [id, placed] of this._edges) {
+      const fresh = this._show(placed, () => this._makeEdge(id));
       const state = lookUp(snapshot.edges, id);
       if (fresh || (placed.view !== null && state !== (before && lookUp(before.edges, id)))) placed.view?.update(state);
     }
@@ -69,34 +69,34 @@ export class Picture {
 
   /** Draws the times of running nodes anew. */
   tick(): void {
-    for (const [id, { view }] of this.nodes) {
-      if (view !== null && this.runningS(id) !== null) this.updateNode(id, view);
+    for (const [id, { view }] of this._nodes) {
+      if (view !== null && this._runningS(id) !== null) this._updateNode(id, view);
     }
   }
 
   /** Says which part of the picture is in view; only matters for big graphs. */
   look(window: WireBox): void {
-    this.window = window;
-    if (this.culls && this.drawn !== null) this.update(this.drawn);
+    this._window = window;
+    if (this._culls && this._drawn !== null) this.update(this._drawn);
   }
 
   nodeElement(id: string): SVGGElement | null {
-    const placed = this.nodes.get(id);
+    const placed = this._nodes.get(id);
     if (placed === undefined) return null;
     if (placed.view === null) {
-      placed.view = this.makeNode(id);
-      this.updateNode(id, placed.view);
+      placed.view = this._makeNode(id);
+      this._updateNode(id, placed.view);
     }
     return placed.view?.element ?? null;
   }
 
   edgeView(id: string): EdgeView | null {
-    return this.edges.get(id)?.view ?? null;
+    return this._edges.get(id)?.view ?? null;
   }
 
   /** True if the part was made just now; takes it away if it is out of view. */
-  private show<V extends Part | EdgeView>(placed: Placed<V>, make: () => V | null): boolean {
-    const wanted = !this.culls || (this.window !== null && overlaps(this.window, placed.box));
+  private _show<V extends Part | EdgeView>(placed: Placed<V>, make: () => V | null): boolean {
+    const wanted = !this._culls || (this._window !== null && overlaps(this._window, placed.box));
     if (wanted && placed.view === null) {
       placed.view = make();
       return true;
@@ -109,35 +109,35 @@ export class Picture {
     return false;
   }
 
-  private updateNode(id: string, view: Part | null): void {
-    const state = this.drawn === null ? undefined : lookUp(this.drawn.nodes, id);
-    view?.update(state, this.runningS(id), false);
+  private _updateNode(id: string, view: Part | null): void {
+    const state = this._drawn === null ? undefined : lookUp(this._drawn.nodes, id);
+    view?.update(state, this._runningS(id), false);
   }
 
-  private makeNode(id: string): Part | null {
-    const node = this.index.nodes.get(id);
-    const box = lookUp(this.layout.boxes, id);
+  private _makeNode(id: string): Part | null {
+    const node = this._index.nodes.get(id);
+    const box = lookUp(this._layout.boxes, id);
     if (node === undefined || box === undefined) return null;
-    const isGroup = this.index.groups.has(id);
-    const view = isGroup ? new GroupView(node, box, this.index) : new NodeView(node, box, this.index, this.prefix);
-    this.layers[isGroup ? "groups" : "nodes"].append(view.element);
+    const isGroup = this._index.groups.has(id);
+    const view = isGroup ? new GroupView(node, box, this._index) : new NodeView(node, box, this._index, this._prefix);
+    this._layers[isGroup ? "groups" : "nodes"].append(view.element);
     return view;
   }
 
-  private makeEdge(id: string): EdgeView | null {
-    const edge = this.index.edges.get(id);
-    const route = lookUp(this.layout.routes, id);
+  private _makeEdge(id: string): EdgeView | null {
+    const edge = this._index.edges.get(id);
+    const route = lookUp(this._layout.routes, id);
     if (edge === undefined || route === undefined) return null;
-    const ends = `${nameOf(this.index, edge.source)} → ${nameOf(this.index, edge.target)}`;
-    const view = new EdgeView(edge, route, ends, this.undrawnEnd(edge));
-    this.layers.edges.append(view.element);
-    if (view.label !== null) this.layers.labels.append(view.label);
+    const ends = `${nameOf(this._index, edge.source)} → ${nameOf(this._index, edge.target)}`;
+    const view = new EdgeView(edge, route, ends, this._undrawnEnd(edge));
+    this._layers.edges.append(view.element);
+    if (view.label !== null) this._layers.labels.append(view.label);
     return view;
   }
 
-  private undrawnEnd(edge: WireEdge): "source" | "target" | null {
+  private _undrawnEnd(edge: WireEdge): "source" | "target" | null {
     const hasMark = (id: string) =>
-      !this.nodes.has(id) && ["start", "end"].includes(this.index.nodes.get(id)?.kind ?? "");
+      !this._nodes.has(id) && ["start", "end"].includes(this._index.nodes.get(id)?.kind ?? "");
     return hasMark(edge.target) ? "target" : hasMark(edge.source) ? "source" : null;
   }
 }

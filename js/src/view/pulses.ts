@@ -7,10 +7,10 @@ export const PULSE_MS = 700;
 export const MOST_PULSES = 12;
 
 export class Pulses {
-  private readonly running = new Map<string, () => void>();
+  private readonly _running = new Map<string, () => void>();
 
   constructor(
-    private readonly edgeView: (id: string) => EdgeView | null,
+    private readonly _edgeView: (id: string) => EdgeView | null,
     signal: AbortSignal,
   ) {
     signal.addEventListener("abort", () => this.clear(), { once: true });
@@ -19,25 +19,25 @@ export class Pulses {
   /** Starts a comet for each edge that the events say was taken; an edge that has one already keeps it. */
   show(events: readonly WireEvent[]): void {
     for (const event of events) {
-      if (event.type !== "edge_taken" || this.running.has(event.edge) || this.running.size >= MOST_PULSES) continue;
-      this.start(event.edge);
+      if (event.type !== "edge_taken" || this._running.has(event.edge) || this._running.size >= MOST_PULSES) continue;
+      this._start(event.edge);
     }
   }
 
   clear(): void {
-    for (const end of [...this.running.values()]) end();
+    for (const end of [...this._running.values()]) end();
   }
 
-  private start(id: string): void {
-    const view = this.edgeView(id);
+  private _start(id: string): void {
+    const view = this._edgeView(id);
     if (view === null) return;
     const parts = view.pulse();
     const end = () => {
       clearTimeout(timer);
-      this.running.delete(id);
+      this._running.delete(id);
       view.endPulse(parts);
     };
     const timer = setTimeout(end, PULSE_MS);
-    this.running.set(id, end);
+    this._running.set(id, end);
   }
 }

@@ -20,57 +20,57 @@ export class Scene {
   readonly picture: Picture;
   /** What nodes stream, beside the graph; null where another part of the view tells it. */
   readonly callouts: Callouts | null;
-  private readonly notes: WaitingNotes;
-  private readonly tags: Tags;
-  private readonly overview: Overview;
-  private readonly pulses: Pulses;
-  private snapshot: Snapshot;
+  private readonly _notes: WaitingNotes;
+  private readonly _tags: Tags;
+  private readonly _overview: Overview;
+  private readonly _pulses: Pulses;
+  private _snapshot: Snapshot;
 
   constructor(
     snapshot: Snapshot,
-    private readonly stage: Stage,
+    private readonly _stage: Stage,
     prefix: string,
     elapsedS: () => number,
     makeCallouts: ((index: GraphIndex, layout: WireLayout) => Callouts) | null,
-    private readonly signal: AbortSignal,
+    private readonly _signal: AbortSignal,
   ) {
-    this.snapshot = snapshot;
+    this._snapshot = snapshot;
     const { graph, layout } = snapshot;
     this.index = indexGraph(graph, layout);
-    this.picture = new Picture(this.index, layout, prefix, (id) => runningSeconds(this.snapshot, id, elapsedS()));
-    this.notes = new WaitingNotes(this.index, layout);
-    this.tags = new Tags(this.index, layout, (box) => stage.screenBox(box));
+    this.picture = new Picture(this.index, layout, prefix, (id) => runningSeconds(this._snapshot, id, elapsedS()));
+    this._notes = new WaitingNotes(this.index, layout);
+    this._tags = new Tags(this.index, layout, (box) => _stage.screenBox(box));
     this.callouts = makeCallouts?.(this.index, layout) ?? null;
-    this.overview = new Overview(stage, layout, this.index.groups, signal);
-    this.pulses = new Pulses((id) => this.picture.edgeView(id), signal);
-    this.mount();
+    this._overview = new Overview(_stage, layout, this.index.groups, _signal);
+    this._pulses = new Pulses((id) => this.picture.edgeView(id), _signal);
+    this._mount();
   }
 
   /** Whether a snapshot is about the same drawing; run states may differ. */
   shows(snapshot: Snapshot): boolean {
-    const { graph, layout } = this.snapshot;
+    const { graph, layout } = this._snapshot;
     if (graph === snapshot.graph && layout === snapshot.layout) return true;
     return same(graph, snapshot.graph) && same(layout, snapshot.layout);
   }
 
   update(snapshot: Snapshot, events: readonly WireEvent[], openNode: string | null): void {
-    this.snapshot = snapshot;
+    this._snapshot = snapshot;
     this.picture.update(snapshot);
-    this.notes.update(snapshot);
-    this.overview.update(snapshot);
+    this._notes.update(snapshot);
+    this._overview.update(snapshot);
     this.callouts?.update(snapshot, openNode);
-    this.updateTags();
-    this.pulses.show(events);
+    this._updateTags();
+    this._pulses.show(events);
   }
 
   /** The camera moved. */
   look(): void {
-    const detail = detailAt(this.stage.camera.scale);
-    setAttribute(this.stage.svg, "class", detail === "full" ? "graph" : `graph far ${detail}`);
-    this.picture.look(this.stage.visible(CULL_MARGIN));
-    this.overview.place();
+    const detail = detailAt(this._stage.camera.scale);
+    setAttribute(this._stage.svg, "class", detail === "full" ? "graph" : `graph far ${detail}`);
+    this.picture.look(this._stage.visible(CULL_MARGIN));
+    this._overview.place();
     this.callouts?.place();
-    this.updateTags();
+    this._updateTags();
   }
 
   tick(): void {
@@ -78,33 +78,33 @@ export class Scene {
   }
 
   get layout(): WireLayout {
-    return this.snapshot.layout;
+    return this._snapshot.layout;
   }
 
   boxOf(id: string): WireBox | null {
-    return lookUp(this.snapshot.layout.boxes, id) ?? null;
+    return lookUp(this._snapshot.layout.boxes, id) ?? null;
   }
 
   otherBoxes(id: string): WireBox[] {
-    return this.stage.otherBoxes(this.snapshot.layout, id, this.index.groups);
+    return this._stage.otherBoxes(this._snapshot.layout, id, this.index.groups);
   }
 
-  private mount(): void {
-    const { world, overlay, element } = this.stage;
-    world.append(this.picture.element, this.notes.element);
-    overlay.append(this.tags.element);
-    element.append(this.overview.element);
-    this.signal.addEventListener("abort", () => this.unmount(), { once: true });
+  private _mount(): void {
+    const { world, overlay, element } = this._stage;
+    world.append(this.picture.element, this._notes.element);
+    overlay.append(this._tags.element);
+    element.append(this._overview.element);
+    this._signal.addEventListener("abort", () => this._unmount(), { once: true });
   }
 
-  private unmount(): void {
+  private _unmount(): void {
     this.callouts?.clear();
-    for (const part of [this.picture, this.notes, this.tags, this.overview]) part.element.remove();
+    for (const part of [this.picture, this._notes, this._tags, this._overview]) part.element.remove();
     this.callouts?.dock.remove();
   }
 
-  private updateTags(): void {
-    this.tags.update(this.snapshot, detailAt(this.stage.camera.scale) !== "full");
+  private _updateTags(): void {
+    this._tags.update(this._snapshot, detailAt(this._stage.camera.scale) !== "full");
   }
 }
 

@@ -43,54 +43,54 @@ export class Stage {
   beside = 0;
   /** Counts how often the picture was put where it is first looked at, as after every new width. */
   settled = 0;
-  private content: Size = { w: 1, h: 1 };
-  private touchedAtMs = Number.NEGATIVE_INFINITY;
-  private fitted = true;
-  private readonly watchers: (() => void)[] = [];
+  private _content: Size = { w: 1, h: 1 };
+  private _touchedAtMs = Number.NEGATIVE_INFINITY;
+  private _fitted = true;
+  private readonly _watchers: (() => void)[] = [];
 
   /**
    * @param panelWidth What a panel beside the stage takes when it opens; the picture keeps clear of it where it can, so
    *   that opening one moves nothing.
    */
   constructor(
-    private readonly panelWidth: number,
+    private readonly _panelWidth: number,
     signal: AbortSignal,
     /** The height of the view for the height that the picture would like. */
-    private readonly bounded = (wanted: number) => Math.min(HEIGHT.most, Math.max(HEIGHT.least, wanted)),
+    private readonly _bounded = (wanted: number) => Math.min(HEIGHT.most, Math.max(HEIGHT.least, wanted)),
   ) {
     this.svg = svg("svg", { class: "graph", role: "group" }, this.underlay, this.world, this.overlay);
     this.element = html("div", { class: "stage" }, this.svg);
     listenForGestures(this.element, this.svg, this, signal);
     showTooltips(this.svg, signal);
-    const observer = new ResizeObserver(() => this.resized());
+    const observer = new ResizeObserver(() => this._resized());
     observer.observe(this.element);
     signal.addEventListener("abort", () => observer.disconnect(), { once: true });
   }
 
   onCamera(watcher: () => void): void {
-    this.watchers.push(watcher);
+    this._watchers.push(watcher);
   }
 
   /** Takes a new picture of this size; the view's height is set once by it, so a run never changes it. */
   setContent(content: Size): void {
-    this.content = content;
-    this.fitted = true;
-    this.resized();
+    this._content = content;
+    this._fitted = true;
+    this._resized();
   }
 
   /** The widest the graph can stand beside a panel of `panelW` and still be read. */
   hasRoomBeside(panelW: number, width: number): boolean {
-    return width - panelW >= this.content.w * READABLE_SCALE + 40;
+    return width - panelW >= this._content.w * READABLE_SCALE + 40;
   }
 
   fit(): void {
-    this.fitted = true;
-    this.move(centred(this.content, this.view, fitScale(this.content, this.view), this.strip(1)));
+    this._fitted = true;
+    this._move(centred(this._content, this.view, fitScale(this._content, this.view), this._strip(1)));
   }
 
   zoom(factor: number, x = this.view.w / 2, y = this.view.h / 2): void {
     this.touch();
-    this.move(zoomAbout(this.camera, factor, x, y));
+    this._move(zoomAbout(this.camera, factor, x, y));
   }
 
   zoomFull(): void {
@@ -102,7 +102,7 @@ export class Stage {
     const target = revealing(this.camera, box, { w: this.view.w, h: this.view.h - this.shelf });
     if (target.x === this.camera.x && target.y === this.camera.y) return;
     this.world.classList.toggle("gliding", smooth);
-    this.move(target);
+    this._move(target);
   }
 
   screenBox(box: WireBox): WireBox {
@@ -118,7 +118,7 @@ export class Stage {
 
   /** The whole picture is in view. */
   showsAll(): boolean {
-    const at = this.screenBox({ x: 0, y: 0, ...this.content });
+    const at = this.screenBox({ x: 0, y: 0, ...this._content });
     return at.x >= -1 && at.y >= -1 && at.x + at.w <= this.view.w + 1 && at.y + at.h <= this.view.h - BUTTONS;
   }
 
@@ -135,55 +135,55 @@ export class Stage {
   }
 
   untouched(): boolean {
-    return performance.now() - this.touchedAtMs > TOUCH_REST_MS;
+    return performance.now() - this._touchedAtMs > TOUCH_REST_MS;
   }
 
   touch(): void {
-    this.touchedAtMs = performance.now();
-    this.fitted = false;
+    this._touchedAtMs = performance.now();
+    this._fitted = false;
     this.world.classList.remove("gliding");
   }
 
   moveTo(x: number, y: number): void {
     this.touch();
-    this.move({ ...this.camera, x, y });
+    this._move({ ...this.camera, x, y });
   }
 
-  private move(camera: Camera): void {
-    this.camera = kept(camera, this.content, this.view);
+  private _move(camera: Camera): void {
+    this.camera = kept(camera, this._content, this.view);
     const { scale, x, y } = this.camera;
     this.world.style.transform = `translate(${x}px, ${y}px) scale(${scale})`;
     this.element.style.setProperty("--grid", `${gridStep(scale)}px`);
     this.element.style.setProperty("--grid-at", `${x}px ${y}px`);
-    for (const watcher of this.watchers) watcher();
+    for (const watcher of this._watchers) watcher();
   }
 
-  private resized(): void {
+  private _resized(): void {
     const width = this.element.clientWidth;
     if (width === 0) return;
-    const scale = Math.max(READABLE_SCALE, Math.min(1, (width - 68) / this.content.w));
-    const height = Math.round(this.bounded(this.content.h * scale + MARGIN.top + MARGIN.bottom));
+    const scale = Math.max(READABLE_SCALE, Math.min(1, (width - 68) / this._content.w));
+    const height = Math.round(this._bounded(this._content.h * scale + MARGIN.top + MARGIN.bottom));
     (this.element.parentElement ?? this.element).style.setProperty("--stage-h", `${height}px`);
     this.view = { w: width, h: Math.max(height, this.element.clientHeight) };
     setAttribute(this.svg, "width", this.view.w);
     setAttribute(this.svg, "height", this.view.h);
-    if (this.fitted) this.settle();
-    else this.move(this.camera);
+    if (this._fitted) this._settle();
+    else this._move(this.camera);
   }
 
   /** The first look: everything if it can be read, else from the top at the smallest size that can. */
-  private settle(): void {
+  private _settle(): void {
     this.settled += 1;
-    const scale = Math.max(READABLE_SCALE, fitScale(this.content, this.view));
-    this.move(centred(this.content, this.view, scale, this.strip(scale)));
+    const scale = Math.max(READABLE_SCALE, fitScale(this._content, this.view));
+    this._move(centred(this._content, this.view, scale, this._strip(scale)));
   }
 
   /** What stays free at the right: for a panel if there is room for one, else for callouts, else nothing. */
-  private strip(scale: number): number {
+  private _strip(scale: number): number {
     const whole = this.element.parentElement?.clientWidth ?? this.view.w;
     const open = whole - this.view.w;
-    const free = whole - this.content.w * scale - 2 * MARGIN.x;
-    if (free >= this.panelWidth) return Math.max(0, this.panelWidth - open);
+    const free = whole - this._content.w * scale - 2 * MARGIN.x;
+    if (free >= this._panelWidth) return Math.max(0, this._panelWidth - open);
     return free - open >= STRIP ? STRIP : 0;
   }
 }

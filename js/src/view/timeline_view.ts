@@ -39,48 +39,48 @@ const LANES_PX = 124; // lanes' names and the rims
 
 export class TimelineView {
   readonly element: HTMLElement;
-  private readonly grid = html("div", { class: "time", role: "slider", tabindex: 0, "aria-label": "Step" });
-  private readonly parts = new Keyed(this.grid);
-  private readonly strip: DensityStrip;
-  private readonly unfolded = new Set<number>();
-  private layout: TimelineLayout | null = null;
-  private state: DebugState | null = null;
-  private names: (id: string) => string = (id) => id;
-  private live: Live = { nodes: [], look: "paused" };
-  private shownAt = "";
-  private widths: readonly number[] = [];
+  private readonly _grid = html("div", { class: "time", role: "slider", tabindex: 0, "aria-label": "Step" });
+  private readonly _parts = new Keyed(this._grid);
+  private readonly _strip: DensityStrip;
+  private readonly _unfolded = new Set<number>();
+  private _layout: TimelineLayout | null = null;
+  private _state: DebugState | null = null;
+  private _names: (id: string) => string = (id) => id;
+  private _live: Live = { nodes: [], look: "paused" };
+  private _shownAt = "";
+  private _widths: readonly number[] = [];
 
   constructor(
-    private readonly actions: TimelineActions,
+    private readonly _actions: TimelineActions,
     signal: AbortSignal,
   ) {
-    this.strip = new DensityStrip((step) => this.state !== null && actions.goTo(step, this.state.branch), signal);
-    this.element = html("div", { class: "timeline" }, this.strip.element, this.grid);
-    const toColumn = (column: number) => this.goToColumn(column);
-    scrub(this.grid, { columns: () => this.columnEdges(), go: toColumn }, signal);
-    this.grid.addEventListener("keydown", (event) => this.press(event), { signal });
+    this._strip = new DensityStrip((step) => this._state !== null && _actions.goTo(step, this._state.branch), signal);
+    this.element = html("div", { class: "timeline" }, this._strip.element, this._grid);
+    const toColumn = (column: number) => this._goToColumn(column);
+    scrub(this._grid, { columns: () => this._columnEdges(), go: toColumn }, signal);
+    this._grid.addEventListener("keydown", (event) => this._press(event), { signal });
   }
 
   /** @param live What the session stands before or works at, as far as it isn't the past that is shown. */
   update(state: DebugState, names: (id: string) => string, live: Live): void {
-    this.state = state;
-    this.names = names;
+    this._state = state;
+    this._names = names;
     // The past says nothing about where the live session stands: what was seen last is kept.
-    if (state.looking === null) this.live = live;
-    const layout = layTimeline(state, this.unfolded, this.live.nodes);
-    this.layout = layout;
-    this.strip.update(state, state.steps.length > STRIP_ABOVE);
-    this.widths = namePixels(layout, names);
+    if (state.looking === null) this._live = live;
+    const layout = layTimeline(state, this._unfolded, this._live.nodes);
+    this._layout = layout;
+    this._strip.update(state, state.steps.length > STRIP_ABOVE);
+    this._widths = namePixels(layout, names);
     this.fit();
-    this.grid.style.gridTemplateRows = `19px repeat(${layout.rows}, 22px)`;
-    this.parts.update(this.drawn(layout, state));
-    this.describe(state);
-    this.bringIntoView(state);
+    this._grid.style.gridTemplateRows = `19px repeat(${layout.rows}, 22px)`;
+    this._parts.update(this._drawn(layout, state));
+    this._describe(state);
+    this._bringIntoView(state);
   }
 
   /** Shares the width out: with little room the times go, then the columns scroll. Also after a change of size. */
   fit(): void {
-    const { widths, grid } = this;
+    const { _widths: widths, _grid: grid } = this;
     const wanted = widths.reduce((sum, width) => sum + width + TIME_PX + GAP_PX, LANES_PX);
     grid.classList.toggle("tight", wanted > grid.clientWidth);
     const columns = widths.map((width) => `minmax(min(${width}px, var(--job-most)), ${width + TIME_PX}px)`);
@@ -88,26 +88,26 @@ export class TimelineView {
     if (grid.style.gridTemplateColumns !== template) grid.style.gridTemplateColumns = template;
   }
 
-  private describe(state: DebugState): void {
+  private _describe(state: DebugState): void {
     const step = shownStep(state);
     const now = state.looking ?? state.step;
-    setAttribute(this.grid, "aria-valuemin", 0);
-    setAttribute(this.grid, "aria-valuemax", state.step);
-    setAttribute(this.grid, "aria-valuenow", now);
+    setAttribute(this._grid, "aria-valuemin", 0);
+    setAttribute(this._grid, "aria-valuemax", state.step);
+    setAttribute(this._grid, "aria-valuenow", now);
     const where = state.looking === null ? `Live, step ${state.step}` : position(state);
-    setAttribute(this.grid, "aria-valuetext", step === null ? where : `${where}. ${sayStep(step, this.names)}`);
+    setAttribute(this._grid, "aria-valuetext", step === null ? where : `${where}. ${sayStep(step, this._names)}`);
   }
 
-  private drawn(layout: TimelineLayout, state: DebugState): Part[] {
+  private _drawn(layout: TimelineLayout, state: DebugState): Part[] {
     const last = layout.heads.length + LANE_COLUMN;
     return [
-      ...(layout.hiddenBefore > 0 ? [this.hidden(layout.hiddenBefore)] : []),
+      ...(layout.hiddenBefore > 0 ? [this._hidden(layout.hiddenBefore)] : []),
       ...(layout.cursor === null ? [] : [later(layout.cursor), cursor(layout.cursor, state.looking ?? 0)]),
-      ...layout.heads.map((text, column) => this.head(text, column, layout)),
+      ...layout.heads.map((text, column) => this._head(text, column, layout)),
       ...layout.lanes.map(({ row, branch, name, current }) => ({
         key: `lane ${branch?.id ?? "new"}`,
         version: JSON.stringify([row, name, branch?.note, current]),
-        make: () => this.lane(row, branch, name, current),
+        make: () => this._lane(row, branch, name, current),
       })),
       ...layout.stems.map((stem) => ({
         key: `stem ${stem.toRow}`,
@@ -119,13 +119,13 @@ export class TimelineView {
             `${stem.fromRow + 2} / ${stem.toRow + 3}`,
           ),
       })),
-      ...layout.jobs.map((job) => this.job(job)),
+      ...layout.jobs.map((job) => this._job(job)),
       { key: "rail", version: "", make: () => html("i", { class: "rail" }) },
       { key: "end", version: `${last}`, make: () => html("i", { class: "filler" }) },
     ];
   }
 
-  private head(text: string, column: number, layout: TimelineLayout): Part {
+  private _head(text: string, column: number, layout: TimelineLayout): Part {
     const isLive = column === layout.liveColumn;
     const words = isLive ? "live" : text;
     const isPlain = !text.includes("–");
@@ -136,20 +136,20 @@ export class TimelineView {
     };
   }
 
-  private hidden(count: number): Part {
+  private _hidden(count: number): Part {
     const words = `+ ${count.toLocaleString("en-US")} earlier`;
     const make = () => html("span", { class: "before dim", title: `${count} earlier steps aren't shown here` }, words);
     return { key: "before", version: words, make };
   }
 
-  private lane(row: number, branch: WireBranch | null, name: string, current: boolean): HTMLElement {
+  private _lane(row: number, branch: WireBranch | null, name: string, current: boolean): HTMLElement {
     const note = branch === null ? "new" : branch.note;
     const sign = branch?.parent === null ? null : debugIcon("fork");
     const words = note === "" ? name : `${name} ${note}`;
     const element =
       branch === null
         ? html("span", { class: "lane" })
-        : button("", () => this.actions.branch(branch, element), {
+        : button("", () => this._actions.branch(branch, element), {
             name: `Branch ${words}`,
             dataKey: `lane ${branch.id}`,
           });
@@ -162,17 +162,17 @@ export class TimelineView {
     return element;
   }
 
-  private job(job: Job): Part {
+  private _job(job: Job): Part {
     const key = jobKey(job);
     return {
       key,
-      version: JSON.stringify([job, job.kind === "live" && this.live.look]),
+      version: JSON.stringify([job, job.kind === "live" && this._live.look]),
       make: () =>
         place(
-          jobElement(job, this.names, this.live.look, {
-            goTo: this.actions.goTo,
-            unfold: (first) => this.unfold(first),
-            live: this.actions.live,
+          jobElement(job, this._names, this._live.look, {
+            goTo: this._actions.goTo,
+            unfold: (first) => this._unfold(first),
+            live: this._actions.live,
           }),
           job.column,
           `${job.row + 2}`,
@@ -182,59 +182,59 @@ export class TimelineView {
   }
 
   /** Opens a fold: its first round is kept, and so all that follow in the same fold. */
-  private unfold(first: number): void {
-    const fold = this.layout?.jobs.flatMap((job) =>
+  private _unfold(first: number): void {
+    const fold = this._layout?.jobs.flatMap((job) =>
       job.kind === "fold" && job.fold.first === first ? [job.fold] : [],
     )[0];
-    for (const cell of fold?.cells ?? []) this.unfolded.add(cell.first);
-    if (this.state !== null) this.update(this.state, this.names, this.live);
+    for (const cell of fold?.cells ?? []) this._unfolded.add(cell.first);
+    if (this._state !== null) this.update(this._state, this._names, this._live);
   }
 
   /** The right edge of each column that holds a step of the line, in page pixels. */
-  private columnEdges(): readonly { readonly column: number; readonly right: number }[] {
-    const heads = [...this.grid.querySelectorAll<HTMLElement>(".no")];
+  private _columnEdges(): readonly { readonly column: number; readonly right: number }[] {
+    const heads = [...this._grid.querySelectorAll<HTMLElement>(".no")];
     return heads.map((head, column) => ({ column, right: head.getBoundingClientRect().right }));
   }
 
-  private goToColumn(column: number): void {
-    const { state, layout } = this;
+  private _goToColumn(column: number): void {
+    const { _state: state, _layout: layout } = this;
     if (state === null || layout === null) return;
-    if (column < 0) return this.actions.goTo(0, state.branch);
-    if (column >= (layout.liveColumn ?? layout.heads.length)) return this.actions.live();
+    if (column < 0) return this._actions.goTo(0, state.branch);
+    if (column >= (layout.liveColumn ?? layout.heads.length)) return this._actions.live();
     const last = Number.parseInt(layout.heads[column]?.split("–").at(-1) ?? "", 10);
-    if (!Number.isNaN(last) && last !== state.looking) this.actions.goTo(last, state.branch);
+    if (!Number.isNaN(last) && last !== state.looking) this._actions.goTo(last, state.branch);
   }
 
-  private press(event: KeyboardEvent): void {
-    if (event.target !== this.grid || event.ctrlKey || event.metaKey || event.altKey || this.state === null) return;
-    if (event.key === "ArrowLeft") this.actions.back();
-    else if (event.key === "ArrowRight") this.actions.on();
-    else if (event.key === "Enter") this.unfoldNext(this.state.looking ?? this.state.step);
+  private _press(event: KeyboardEvent): void {
+    if (event.target !== this._grid || event.ctrlKey || event.metaKey || event.altKey || this._state === null) return;
+    if (event.key === "ArrowLeft") this._actions.back();
+    else if (event.key === "ArrowRight") this._actions.on();
+    else if (event.key === "Enter") this._unfoldNext(this._state.looking ?? this._state.step);
     else return;
     event.preventDefault();
     event.stopPropagation();
   }
 
-  private unfoldNext(shown: number): void {
-    const folds = this.layout?.jobs.flatMap((job) => (job.kind === "fold" ? [job.fold] : [])) ?? [];
+  private _unfoldNext(shown: number): void {
+    const folds = this._layout?.jobs.flatMap((job) => (job.kind === "fold" ? [job.fold] : [])) ?? [];
     const next = folds.find((fold) => fold.last >= shown) ?? folds.at(-1);
-    if (next !== undefined) this.unfold(next.first);
+    if (next !== undefined) this._unfold(next.first);
   }
 
   /** Keeps the shown step in view when another one is shown, and nothing else: a reader may have scrolled. */
-  private bringIntoView(state: DebugState): void {
+  private _bringIntoView(state: DebugState): void {
     const at = JSON.stringify([state.looking, state.step, state.branch]);
-    if (at === this.shownAt) return;
-    this.shownAt = at;
+    if (at === this._shownAt) return;
+    this._shownAt = at;
     const target =
-      this.grid.querySelector<HTMLElement>(".here") ?? this.grid.querySelector<HTMLElement>(".job.live") ?? null;
-    const room = this.grid.clientWidth;
-    if (target === null) this.grid.scrollLeft = state.looking === null ? this.grid.scrollWidth : 0;
+      this._grid.querySelector<HTMLElement>(".here") ?? this._grid.querySelector<HTMLElement>(".job.live") ?? null;
+    const room = this._grid.clientWidth;
+    if (target === null) this._grid.scrollLeft = state.looking === null ? this._grid.scrollWidth : 0;
     else if (
-      target.offsetLeft - this.grid.scrollLeft < 90 ||
-      target.offsetLeft + target.offsetWidth - this.grid.scrollLeft > room - 30
+      target.offsetLeft - this._grid.scrollLeft < 90 ||
+      target.offsetLeft + target.offsetWidth - this._grid.scrollLeft > room - 30
     )
-      this.grid.scrollLeft = target.offsetLeft - room * 0.6;
+      this._grid.scrollLeft = target.offsetLeft - room * 0.6;
   }
 }
 

@@ -8,49 +8,49 @@ const GAP = 7;
 
 export class Tips {
   readonly element = html("div", { class: "tip", role: "tooltip", hidden: true });
-  private timer: ReturnType<typeof setTimeout> | null = null;
-  private over: HTMLElement | null = null;
+  private _timer: ReturnType<typeof setTimeout> | null = null;
+  private _over: HTMLElement | null = null;
 
   constructor(
-    private readonly root: HTMLElement,
+    private readonly _root: HTMLElement,
     signal: AbortSignal,
   ) {
-    root.append(this.element);
-    root.addEventListener("pointerover", (event) => this.enter(hinted(event.target), REST_MS), { signal });
-    root.addEventListener("pointerleave", () => this.enter(null, 0), { signal });
-    root.addEventListener("pointerdown", () => this.enter(null, 0), { signal });
-    root.addEventListener("focusin", (event) => this.focus(event.target), { signal });
-    root.addEventListener("focusout", () => this.enter(null, 0), { signal });
-    root.addEventListener("keydown", () => this.enter(null, 0), { signal, capture: true });
-    signal.addEventListener("abort", () => this.enter(null, 0), { once: true });
+    _root.append(this.element);
+    _root.addEventListener("pointerover", (event) => this._enter(hinted(event.target), REST_MS), { signal });
+    _root.addEventListener("pointerleave", () => this._enter(null, 0), { signal });
+    _root.addEventListener("pointerdown", () => this._enter(null, 0), { signal });
+    _root.addEventListener("focusin", (event) => this._focus(event.target), { signal });
+    _root.addEventListener("focusout", () => this._enter(null, 0), { signal });
+    _root.addEventListener("keydown", () => this._enter(null, 0), { signal, capture: true });
+    signal.addEventListener("abort", () => this._enter(null, 0), { once: true });
   }
 
-  private focus(target: EventTarget | null): void {
+  private _focus(target: EventTarget | null): void {
     const byKeys = target instanceof Element && target.matches(":focus-visible");
-    if (byKeys) this.enter(hinted(target), 0);
+    if (byKeys) this._enter(hinted(target), 0);
   }
 
-  private enter(part: HTMLElement | null, restMs: number): void {
-    if (part === this.over && part !== null) return;
-    this.over = part;
-    if (this.timer !== null) clearTimeout(this.timer);
-    this.timer = null;
+  private _enter(part: HTMLElement | null, restMs: number): void {
+    if (part === this._over && part !== null) return;
+    this._over = part;
+    if (this._timer !== null) clearTimeout(this._timer);
+    this._timer = null;
     this.element.hidden = true;
-    if (part !== null) this.timer = setTimeout(() => this.show(part), restMs);
+    if (part !== null) this._timer = setTimeout(() => this._show(part), restMs);
   }
 
-  private show(part: HTMLElement): void {
-    this.timer = null;
+  private _show(part: HTMLElement): void {
+    this._timer = null;
     const words = part.dataset.hint ?? "";
     const key = part.dataset.hintKey ?? "";
     if (words === "" || !part.isConnected) return;
     this.element.replaceChildren(words, ...(key === "" ? [] : [html("kbd", {}, key)]));
     this.element.hidden = false;
-    this.place(part);
+    this._place(part);
   }
 
-  private place(part: HTMLElement): void {
-    const frame = this.root.getBoundingClientRect();
+  private _place(part: HTMLElement): void {
+    const frame = this._root.getBoundingClientRect();
     const at = part.getBoundingClientRect();
     const { offsetWidth: width, offsetHeight: height } = this.element;
     const left = at.left - frame.left + at.width / 2 - width / 2;

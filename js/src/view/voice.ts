@@ -7,27 +7,27 @@ const REST_MS = 400;
 
 export class Voice {
   readonly element: HTMLElement;
-  private readonly polite = html("div", { role: "status", "aria-live": "polite" });
-  private readonly assertive = html("div", { role: "alert", "aria-live": "assertive" });
-  private timer: ReturnType<typeof setTimeout> | null = null;
+  private readonly _polite = html("div", { role: "status", "aria-live": "polite" });
+  private readonly _assertive = html("div", { role: "alert", "aria-live": "assertive" });
+  private _timer: ReturnType<typeof setTimeout> | null = null;
 
   constructor(
-    private readonly gather: () => readonly Speech[],
+    private readonly _gather: () => readonly Speech[],
     signal: AbortSignal,
   ) {
-    this.element = html("div", { class: "unseen" }, this.polite, this.assertive);
-    signal.addEventListener("abort", () => this.timer !== null && clearTimeout(this.timer), { once: true });
+    this.element = html("div", { class: "unseen" }, this._polite, this._assertive);
+    signal.addEventListener("abort", () => this._timer !== null && clearTimeout(this._timer), { once: true });
   }
 
   /** Something happened: soon it will be asked what to say about it. */
   stir(): void {
-    this.timer ??= setTimeout(() => {
-      this.timer = null;
-      for (const speech of this.gather()) this.say(speech);
+    this._timer ??= setTimeout(() => {
+      this._timer = null;
+      for (const speech of this._gather()) this._say(speech);
     }, REST_MS);
   }
 
-  private say(speech: Speech): void {
-    (speech.assertive ? this.assertive : this.polite).textContent = speech.text;
+  private _say(speech: Speech): void {
+    (speech.assertive ? this._assertive : this._polite).textContent = speech.text;
   }
 }

@@ -13,8 +13,8 @@ export interface ZoomActions {
 
 export class ZoomBar {
   readonly element: HTMLElement;
-  private readonly percent = html("button", { type: "button", class: "pct", title: "Show at 100 %  0" });
-  private readonly followButton = iconButton("follow", "Follow the running node", "O");
+  private readonly _percent = html("button", { type: "button", class: "pct", title: "Show at 100 %  0" });
+  private readonly _followButton = iconButton("follow", "Follow the running node", "O");
 
   constructor(actions: ZoomActions, signal: AbortSignal) {
     const out = iconButton("minus", "Zoom out", "−");
@@ -24,21 +24,21 @@ export class ZoomBar {
       "div",
       { class: "zoom", role: "group", "aria-label": "Zoom" },
       out,
-      this.percent,
+      this._percent,
       into,
       fit,
-      this.followButton,
+      this._followButton,
     );
     const wire = (button: HTMLElement, action: () => void) => button.addEventListener("click", action, { signal });
     wire(out, actions.zoomOut);
     wire(into, actions.zoomIn);
-    wire(this.percent, actions.zoomFull);
+    wire(this._percent, actions.zoomFull);
     wire(fit, actions.fit);
-    wire(this.followButton, actions.follow);
+    wire(this._followButton, actions.follow);
   }
 
   update(scale: number, follows: boolean): void {
-    setText(this.percent, `${Math.round(scale * 100)} %`);
-    setAttribute(this.followButton, "aria-pressed", String(follows));
+    setText(this._percent, `${Math.round(scale * 100)} %`);
+    setAttribute(this._followButton, "aria-pressed", String(follows));
   }
 }

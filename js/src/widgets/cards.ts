@@ -15,143 +15,143 @@ import type { Stage } from "../view/stage.ts";
 
 export class Cards {
   readonly side = new Side();
-  private details: DetailsCard | null = null;
-  private ended: { key: string; kind: "error" | "result"; card: HTMLElement } | null = null;
-  private askedFor = "";
-  private dismissed: string | null = null;
-  private readonly leaders = { bad: new Leader("failed"), open: new Leader("opened") };
+  private _details: DetailsCard | null = null;
+  private _ended: { key: string; kind: "error" | "result"; card: HTMLElement } | null = null;
+  private _askedFor = "";
+  private _dismissed: string | null = null;
+  private readonly _leaders = { bad: new Leader("failed"), open: new Leader("opened") };
 
   constructor(
-    private readonly session: Session,
-    private readonly stage: Stage,
-    private readonly changed: () => void,
-    private readonly signal: AbortSignal,
+    private readonly _session: Session,
+    private readonly _stage: Stage,
+    private readonly _changed: () => void,
+    private readonly _signal: AbortSignal,
   ) {
-    stage.underlay.append(this.leaders.bad.element, this.leaders.open.element);
+    _stage.underlay.append(this._leaders.bad.element, this._leaders.open.element);
   }
 
   /** Opens a node's card and asks the kernel for what the snapshot doesn't hold. */
   async open(id: string, index: GraphIndex): Promise<void> {
     const node = index.nodes.get(id);
     if (node === undefined) return;
-    if (node.kind === "end" && this.ended !== null) return this.reopenEnded();
-    const card = new DetailsCard(node, () => this.close(), this.signal, findingsOf(index.graph, id));
-    this.details = card;
-    this.askedFor = this.versionOf(this.session.store.snapshot);
-    this.changed();
-    await this.ask(card);
+    if (node.kind === "end" && this._ended !== null) return this._reopenEnded();
+    const card = new DetailsCard(node, () => this.close(), this._signal, findingsOf(index.graph, id));
+    this._details = card;
+    this._askedFor = this._versionOf(this._session.store.snapshot);
+    this._changed();
+    await this._ask(card);
   }
 
   /** The end of a finished run shows what came out of it. */
-  private reopenEnded(): void {
-    this.details = null;
-    this.dismissed = null;
-    this.changed();
+  private _reopenEnded(): void {
+    this._details = null;
+    this._dismissed = null;
+    this._changed();
   }
 
-  private async ask(card: DetailsCard): Promise<void> {
-    const reply = await this.session.channel.request({ type: "inspect_node", node: card.node.id });
-    if (this.details === card) card.answer(reply);
+  private async _ask(card: DetailsCard): Promise<void> {
+    const reply = await this._session.channel.request({ type: "inspect_node", node: card.node.id });
+    if (this._details === card) card.answer(reply);
   }
 
   /** Asks again once the open node has begun or ended another visit: its input or its delta is a new one. */
-  private refreshDetails(snapshot: Snapshot): void {
-    if (this.details === null) return;
-    this.details.update(lookUp(snapshot.nodes, this.details.node.id));
-    const version = this.versionOf(snapshot);
-    if (version === this.askedFor) return;
-    this.askedFor = version;
-    void this.ask(this.details);
+  private _refreshDetails(snapshot: Snapshot): void {
+    if (this._details === null) return;
+    this._details.update(lookUp(snapshot.nodes, this._details.node.id));
+    const version = this._versionOf(snapshot);
+    if (version === this._askedFor) return;
+    this._askedFor = version;
+    void this._ask(this._details);
   }
 
-  private versionOf(snapshot: Snapshot): string {
+  private _versionOf(snapshot: Snapshot): string {
     const state = this.openNode === null ? undefined : lookUp(snapshot.nodes, this.openNode);
     return `${snapshot.run.run_id} ${state?.visits} ${state?.status}`;
   }
 
   get openNode(): string | null {
-    return this.details?.node.id ?? null;
+    return this._details?.node.id ?? null;
   }
 
   /** Whether there is a card that may go: what broke stays in sight until the next run. */
   get canClose(): boolean {
-    if (this.details !== null) return true;
-    return this.ended?.kind === "result" && this.ended.key !== this.dismissed;
+    if (this._details !== null) return true;
+    return this._ended?.kind === "result" && this._ended.key !== this._dismissed;
   }
 
   /** Closes what is on top. The node that was open, so that the focus can go back to it; null if there was none. */
   close(): string | null {
     const node = this.openNode;
-    if (this.details !== null) this.details = null;
-    else if (this.ended?.kind === "result") this.dismissed = this.ended.key;
-    this.changed();
+    if (this._details !== null) this._details = null;
+    else if (this._ended?.kind === "result") this._dismissed = this._ended.key;
+    this._changed();
     return node;
   }
 
   /** A card about a graph that is gone goes too. */
   forget(): void {
-    this.details = null;
+    this._details = null;
   }
 
   update(snapshot: Snapshot, scene: Scene, root: HTMLElement): void {
-    this.refreshEnded(snapshot.run, scene.index);
-    this.refreshDetails(snapshot);
-    const card = this.details?.element ?? (this.ended?.key === this.dismissed ? null : (this.ended?.card ?? null));
+    this._refreshEnded(snapshot.run, scene.index);
+    this._refreshDetails(snapshot);
+    const card = this._details?.element ?? (this._ended?.key === this._dismissed ? null : (this._ended?.card ?? null));
     const isNew = this.side.show(card);
     const width = root.clientWidth;
-    const beside = placeOf(width, this.stage.hasRoomBeside(CARD_WIDTH, width)) === "beside";
+    const beside = placeOf(width, this._stage.hasRoomBeside(CARD_WIDTH, width)) === "beside";
     root.classList.toggle("with-side", this.side.isOpen && beside);
     this.side.element.hidden = !this.side.isOpen;
-    if (isNew && card !== null) this.level(snapshot, scene);
+    if (isNew && card !== null) this._level(snapshot, scene);
     this.tie(snapshot, scene, beside);
   }
 
   /** Draws the line from the card's node to the card; again after every move. */
   tie(snapshot: Snapshot, scene: Scene, beside: boolean): void {
-    const failed = this.details === null && this.side.isOpen ? snapshot.run.failed_node : null;
-    this.draw(this.leaders.bad, beside ? failed : null, scene);
-    this.draw(this.leaders.open, beside ? this.openNode : null, scene);
+    const failed = this._details === null && this.side.isOpen ? snapshot.run.failed_node : null;
+    this._draw(this._leaders.bad, beside ? failed : null, scene);
+    this._draw(this._leaders.open, beside ? this.openNode : null, scene);
   }
 
-  private draw(leader: Leader, id: string | null, scene: Scene): void {
+  private _draw(leader: Leader, id: string | null, scene: Scene): void {
     const box = id === null ? null : scene.boxOf(id);
     leader.show(box !== null);
     if (id === null || box === null) return;
-    const at = this.stage.screenBox(box);
-    const edge = this.stage.view.w;
+    const at = this._stage.screenBox(box);
+    const edge = this._stage.view.w;
     const y = leaderHeight(at, scene.otherBoxes(id), edge);
-    const { top, height } = this.cardPlace();
+    const { top, height } = this._cardPlace();
     leader.draw(at, y, { x: edge, y: Math.min(Math.max(y, top + 16), top + height - 16) });
   }
 
   /** Beside the graph a card stands level with its node, as far as it fits; without a node in the middle. */
-  private level(snapshot: Snapshot, scene: Scene): void {
+  private _level(snapshot: Snapshot, scene: Scene): void {
     const id = this.openNode ?? snapshot.run.failed_node;
     const box = id === null ? null : scene.boxOf(id);
-    const middle = box === null ? null : this.stage.screenBox(box).y + box.h / 2;
+    const middle = box === null ? null : this._stage.screenBox(box).y + box.h / 2;
     this.side.level(middle);
   }
 
   /** Where the card stands, on the stage's own scale. */
-  private cardPlace(): { top: number; height: number } {
+  private _cardPlace(): { top: number; height: number } {
     const card = this.side.element.firstElementChild?.getBoundingClientRect();
-    const stageTop = this.stage.element.getBoundingClientRect().top;
+    const stageTop = this._stage.element.getBoundingClientRect().top;
     return { top: (card?.top ?? 0) - stageTop, height: card?.height ?? 0 };
   }
 
-  private refreshEnded(run: RunState, index: GraphIndex): void {
+  private _refreshEnded(run: RunState, index: GraphIndex): void {
     const key = `${run.run_id} ${run.status} ${run.elapsed_s}`;
     if (run.status !== "failed" && run.status !== "finished") {
-      this.ended = null;
-      this.dismissed = null;
-    } else if (this.ended?.key !== key)
-      this.ended = { key, kind: run.error === null ? "result" : "error", card: this.endedCard(run, index) };
+      this._ended = null;
+      this._dismissed = null;
+    } else if (this._ended?.key !== key)
+      this._ended = { key, kind: run.error === null ? "result" : "error", card: this._endedCard(run, index) };
   }
 
-  private endedCard(run: RunState, index: GraphIndex): HTMLElement {
+  private _endedCard(run: RunState, index: GraphIndex): HTMLElement {
     const { error, failed_node: node } = run;
-    if (error === null) return resultCard(run, () => this.close(), this.signal);
+    if (error === null) return resultCard(run, () => this.close(), this._signal);
     const title = node === null ? error.kind : `${error.kind} in ${nameOf(index, node)}`;
-    return errorCard(error, title, this.signal);
+    return errorCard(error, title, this._signal);
   }
 }

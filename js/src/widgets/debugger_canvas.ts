@@ -29,40 +29,40 @@ export interface CanvasActions extends Pick<KeyTarget, "open" | "back"> {
 
 export class DebuggerCanvas {
   readonly stage: Stage;
-  private readonly empty = html("p", { class: "empty" });
-  private readonly zoomBar: ZoomBar;
-  private readonly keyboard: Keyboard;
-  private drawing: { scene: Scene; marks: Marks; end: AbortController } | null = null;
-  private moveFrame = 0;
-  private follows = true;
+  private readonly _empty = html("p", { class: "empty" });
+  private readonly _zoomBar: ZoomBar;
+  private readonly _keyboard: Keyboard;
+  private _drawing: { scene: Scene; marks: Marks; end: AbortController } | null = null;
+  private _moveFrame = 0;
+  private _follows = true;
 
   constructor(
     root: HTMLElement,
-    private readonly prefix: string,
-    private readonly actions: CanvasActions,
-    private readonly signal: AbortSignal,
+    private readonly _prefix: string,
+    private readonly _actions: CanvasActions,
+    private readonly _signal: AbortSignal,
     bounded: (wanted: number) => number,
   ) {
-    this.stage = new Stage(0, signal, bounded);
-    const act = (action: Parameters<KeyTarget["act"]>[0]) => () => this.act(action);
+    this.stage = new Stage(0, _signal, bounded);
+    const act = (action: Parameters<KeyTarget["act"]>[0]) => () => this._act(action);
     const zoom = { zoomIn: act("zoom_in"), zoomOut: act("zoom_out"), zoomFull: act("zoom_full") };
-    this.zoomBar = new ZoomBar({ ...zoom, fit: act("fit"), follow: act("follow") }, signal);
-    this.stage.element.append(this.empty, this.zoomBar.element);
+    this._zoomBar = new ZoomBar({ ...zoom, fit: act("fit"), follow: act("follow") }, _signal);
+    this.stage.element.append(this._empty, this._zoomBar.element);
     this.stage.onCamera(() => {
-      this.moveFrame ||= requestAnimationFrame(() => this.moved());
+      this._moveFrame ||= requestAnimationFrame(() => this._moved());
     });
-    signal.addEventListener("abort", () => this.end(), { once: true });
-    this.listen();
+    _signal.addEventListener("abort", () => this._end(), { once: true });
+    this._listen();
     const target = {
-      open: actions.open,
-      back: actions.back,
-      act: (action: Parameters<KeyTarget["act"]>[0]) => this.act(action),
+      open: _actions.open,
+      back: _actions.back,
+      act: (action: Parameters<KeyTarget["act"]>[0]) => this._act(action),
     };
-    this.keyboard = new Keyboard(root, this.stage.svg, { ...target, reveal: (id) => this.reveal(id) }, signal);
+    this._keyboard = new Keyboard(root, this.stage.svg, { ...target, reveal: (id) => this._reveal(id) }, _signal);
   }
 
   get index(): GraphIndex | null {
-    return this.drawing?.scene.index ?? null;
+    return this._drawing?.scene.index ?? null;
   }
 
   name(id: string): string {
@@ -70,7 +70,7 @@ export class DebuggerCanvas {
   }
 
   focus(node: string): void {
-    this.keyboard.focus(node);
+    this._keyboard.focus(node);
   }
 
   update(
@@ -80,26 +80,30 @@ export class DebuggerCanvas {
     chosen: string | null,
     still: boolean,
   ): void {
-    const { scene, marks } = this.drawingFor(snapshot);
+    const { scene, marks } = this._drawingFor(snapshot);
     scene.update(snapshot, events, null);
     marks.update(state, chosen);
     const { graph } = snapshot;
     setAttribute(this.stage.svg, "aria-label", `Graph ${graph.name}, ${graph.nodes.length} nodes`);
-    this.empty.textContent = this.actions.foreign() ? FOREIGN : snapshot.seq < 0 ? "Waiting for the graph…" : NO_NODES;
-    this.empty.hidden = graph.nodes.length > 0;
-    if (!still) this.follow(snapshot, state);
+    this._empty.textContent = this._actions.foreign()
+      ? FOREIGN
+      : snapshot.seq < 0
+        ? "Waiting for the graph…"
+        : NO_NODES;
+    this._empty.hidden = graph.nodes.length > 0;
+    if (!still) this._follow(snapshot, state);
   }
 
   tick(): void {
-    this.drawing?.scene.tick();
+    this._drawing?.scene.tick();
   }
 
-  private drawingFor(snapshot: Snapshot): { scene: Scene; marks: Marks } {
-    if (this.drawing?.scene.shows(snapshot)) return this.drawing;
-    this.drawing?.end.abort();
+  private _drawingFor(snapshot: Snapshot): { scene: Scene; marks: Marks } {
+    if (this._drawing?.scene.shows(snapshot)) return this._drawing;
+    this._drawing?.end.abort();
     const end = new AbortController();
     // What nodes stream is told by the status bar: the inspector stands where the callouts would.
-    const scene = new Scene(snapshot, this.stage, this.prefix, () => this.actions.elapsedS(), null, end.signal);
+    const scene = new Scene(snapshot, this.stage, this._prefix, () => this._actions.elapsedS(), null, end.signal);
     const marks = new Marks(snapshot.layout);
     this.stage.world.append(marks.element);
     this.stage.world.prepend(marks.under);
@@ -108,17 +112,17 @@ export class DebuggerCanvas {
       marks.under.remove();
     };
     end.signal.addEventListener("abort", clear, { once: true });
-    this.drawing = { scene, marks, end };
-    this.keyboard.attach(scene);
+    this._drawing = { scene, marks, end };
+    this._keyboard.attach(scene);
     this.stage.setContent({ w: snapshot.layout.width, h: snapshot.layout.height });
-    return this.drawing;
+    return this._drawing;
   }
 
-  private listen(): void {
-    const { stage, signal, actions } = this;
+  private _listen(): void {
+    const { stage, _signal: signal, _actions: actions } = this;
     const gutter = {
-      boxes: () => this.breakable(),
-      hover: (node: string | null) => this.drawing?.marks.hover(node),
+      boxes: () => this._breakable(),
+      hover: (node: string | null) => this._drawing?.marks.hover(node),
       toggle: (node: string) => actions.toggleBreakpoint(node),
     };
     listenForGutter(stage, gutter, signal);
@@ -128,7 +132,7 @@ export class DebuggerCanvas {
       if (node === null) return;
       event.stopPropagation();
       actions.choose(node);
-      this.keyboard.focus(node);
+      this._keyboard.focus(node);
     };
     stage.svg.addEventListener("click", click, { signal, capture: true });
     const open = (event: MouseEvent) => {
@@ -154,8 +158,8 @@ export class DebuggerCanvas {
     stage.svg.addEventListener("contextmenu", menu, { signal });
   }
 
-  private *breakable(): Iterable<readonly [string, WireBox]> {
-    const scene = this.drawing?.scene;
+  private *_breakable(): Iterable<readonly [string, WireBox]> {
+    const scene = this._drawing?.scene;
     if (scene === undefined) return;
     for (const node of scene.index.graph.nodes) {
       const box = node.kind === "start" || node.kind === "end" ? null : scene.boxOf(node.id);
@@ -163,31 +167,31 @@ export class DebuggerCanvas {
     }
   }
 
-  private moved(): void {
-    this.moveFrame = 0;
-    this.drawing?.scene.look();
-    this.zoomBar.update(this.stage.camera.scale, this.follows);
+  private _moved(): void {
+    this._moveFrame = 0;
+    this._drawing?.scene.look();
+    this._zoomBar.update(this.stage.camera.scale, this._follows);
   }
 
-  private end(): void {
-    cancelAnimationFrame(this.moveFrame);
-    this.drawing?.end.abort();
+  private _end(): void {
+    cancelAnimationFrame(this._moveFrame);
+    this._drawing?.end.abort();
   }
 
   /** Keeps in view what is shown: in the past the shown step, live what runs or comes next. */
-  private follow(snapshot: Snapshot, state: DebugState): void {
-    if (!this.follows || !this.stage.untouched()) return;
+  private _follow(snapshot: Snapshot, state: DebugState): void {
+    if (!this._follows || !this.stage.untouched()) return;
     const live = nodeOfInterest(snapshot) ?? state.stopped_at[0] ?? null;
     const id = state.looking === null ? live : (shownStep(state)?.node ?? null);
-    if (id !== null) this.reveal(id);
+    if (id !== null) this._reveal(id);
   }
 
-  private reveal(id: string): void {
-    const box = this.drawing?.scene.boxOf(id);
+  private _reveal(id: string): void {
+    const box = this._drawing?.scene.boxOf(id);
     if (box) this.stage.reveal(box, !matchMedia("(prefers-reduced-motion: reduce)").matches);
   }
 
-  private act(action: Parameters<KeyTarget["act"]>[0]): void {
+  private _act(action: Parameters<KeyTarget["act"]>[0]): void {
     switch (action) {
       case "zoom_in":
         return this.stage.zoom(ZOOM_STEP);
@@ -198,10 +202,10 @@ export class DebuggerCanvas {
       case "fit":
         return this.stage.fit();
       case "legend":
-        return this.actions.legend();
+        return this._actions.legend();
       case "follow":
-        this.follows = !this.follows;
-        return this.moved();
+        this._follows = !this._follows;
+        return this._moved();
     }
   }
 }

@@ -22,50 +22,50 @@ export class Commands implements Desk {
   chosen: string | null = null;
 
   constructor(
-    private readonly session: DebugSession,
-    private readonly host: CommandHost,
+    private readonly _session: DebugSession,
+    private readonly _host: CommandHost,
   ) {}
 
   get state(): DebugState {
-    return this.session.debug.state;
+    return this._session.debug.state;
   }
 
   say(text: string): void {
-    this.host.say(text);
+    this._host.say(text);
   }
 
   choose(node: string): void {
     if (node === this.chosen) return;
     this.chosen = node;
-    this.host.chosenChanged();
+    this._host.chosenChanged();
   }
 
   ask(command: CommandBody): Promise<Reply | null> {
-    return this.session.ask(command);
+    return this._session.ask(command);
   }
 
   async send(command: CommandBody): Promise<boolean> {
     const reply = await this.ask(command);
     const error = reply?.ok === false ? reply.error : null;
-    this.host.refuse(error);
-    if (error !== null) this.host.say(`${error.what}. ${error.fix}`, true);
+    this._host.refuse(error);
+    if (error !== null) this._host.say(`${error.what}. ${error.fix}`, true);
     return error === null;
   }
 
   tool(name: ToolName): void {
-    const target = this.chosen === null ? null : this.host.names(this.chosen);
+    const target = this.chosen === null ? null : this._host.names(this.chosen);
     const tool = TOOLS.find((one) => one?.name === name);
     if (tool && whyNot(name, this.state, target) !== "")
-      return this.host.say(`${hintOf(tool, this.state, (id) => this.host.names(id), target)}.`);
-    const command = this.commandOf(name);
+      return this._host.say(`${hintOf(tool, this.state, (id) => this._host.names(id), target)}.`);
+    const command = this._commandOf(name);
     if (command !== null) void this.send(command);
   }
 
-  private commandOf(name: ToolName): CommandBody | null {
+  private _commandOf(name: ToolName): CommandBody | null {
     switch (name) {
       case "resume":
         if (!startsRun(this.state)) return { type: "resume" };
-        this.host.askInputs();
+        this._host.askInputs();
         return null;
       case "step_back":
         return { type: "step_back", count: 1, branch: null };
@@ -81,29 +81,29 @@ export class Commands implements Desk {
   }
 
   stepForward(): void {
-    this.move("step_forward", { type: "step_forward", count: 1, branch: null });
+    this._move("step_forward", { type: "step_forward", count: 1, branch: null });
   }
 
   goTo(step: number, branch: number | null): void {
-    this.move("goto", { type: "goto", count: step, branch });
+    this._move("goto", { type: "goto", count: step, branch });
   }
 
   live(): void {
-    if (this.state.looking !== null) this.move("live", { type: "live" });
+    if (this.state.looking !== null) this._move("live", { type: "live" });
   }
 
-  private move(name: CommandName, command: CommandBody): void {
+  private _move(name: CommandName, command: CommandBody): void {
     const reason = this.state.allowed[name] ?? "";
     if (reason === "") void this.send(command);
-    else this.host.say(`${reason}.`);
+    else this._host.say(`${reason}.`);
   }
 
   /** Sets a breakpoint before a node, or takes away those that are there. */
   toggleBreakpoint(node: string): void {
     const reason = this.state.allowed.breakpoint;
-    if (reason !== "") return this.host.say(`${reason}.`);
+    if (reason !== "") return this._host.say(`${reason}.`);
     const known = breakpointsOf(this.state, node);
-    const name = this.host.names(node);
+    const name = this._host.names(node);
     if (known.length === 0) {
       void this.send(commandOf(blankDraft(node))).then((ok) => ok && this.say(`Breakpoint before ${name} set.`));
       return;

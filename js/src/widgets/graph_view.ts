@@ -24,205 +24,212 @@ const ZOOM_STEP = 1.25;
 
 export class GraphView {
   readonly element: HTMLElement;
-  private readonly stage: Stage;
-  private readonly header = new Header();
-  private readonly legend = new Legend();
-  private readonly empty = html("p", { class: "empty" });
-  private readonly zoomBar: ZoomBar;
-  private readonly voice: Voice;
-  private readonly cards: Cards;
-  private readonly keyboard: Keyboard;
-  private readonly prefix = `evo-${Math.random().toString(36).slice(2, 9)}`;
-  private scene: { drawing: Scene; end: AbortController } | null = null;
-  private undrawn: WireEvent[] = [];
-  private untold: WireEvent[] = [];
-  private frame = 0;
-  private moveFrame = 0;
-  private clock: ReturnType<typeof setInterval> | null = null;
-  private follows = true;
-  private followedEnd = "";
+  private readonly _stage: Stage;
+  private readonly _header = new Header();
+  private readonly _legend = new Legend();
+  private readonly _empty = html("p", { class: "empty" });
+  private readonly _zoomBar: ZoomBar;
+  private readonly _voice: Voice;
+  private readonly _cards: Cards;
+  private readonly _keyboard: Keyboard;
+  private readonly _prefix = `evo-${Math.random().toString(36).slice(2, 9)}`;
+  private _scene: { drawing: Scene; end: AbortController } | null = null;
+  private _undrawn: WireEvent[] = [];
+  private _untold: WireEvent[] = [];
+  private _frame = 0;
+  private _moveFrame = 0;
+  private _clock: ReturnType<typeof setInterval> | null = null;
+  private _follows = true;
+  private _followedEnd = "";
 
   constructor(
-    private readonly session: Session,
-    private readonly signal: AbortSignal,
+    private readonly _session: Session,
+    private readonly _signal: AbortSignal,
   ) {
-    this.stage = new Stage(CARD_WIDTH, signal);
-    this.cards = new Cards(session, this.stage, () => this.schedule(), signal);
-    this.voice = new Voice(() => this.tell(), signal);
-    this.zoomBar = new ZoomBar(
+    this._stage = new Stage(CARD_WIDTH, _signal);
+    this._cards = new Cards(_session, this._stage, () => this._schedule(), _signal);
+    this._voice = new Voice(() => this._tell(), _signal);
+    this._zoomBar = new ZoomBar(
       {
-        zoomIn: () => this.act("zoom_in"),
-        zoomOut: () => this.act("zoom_out"),
-        zoomFull: () => this.act("zoom_full"),
-        fit: () => this.act("fit"),
-        follow: () => this.act("follow"),
+        zoomIn: () => this._act("zoom_in"),
+        zoomOut: () => this._act("zoom_out"),
+        zoomFull: () => this._act("zoom_full"),
+        fit: () => this._act("fit"),
+        follow: () => this._act("follow"),
       },
-      signal,
+      _signal,
     );
-    this.stage.element.append(this.empty, this.zoomBar.element, this.legend.element);
-    const body = html("div", { class: "body" }, this.stage.element, this.cards.side.element);
+    this._stage.element.append(this._empty, this._zoomBar.element, this._legend.element);
+    const body = html("div", { class: "body" }, this._stage.element, this._cards.side.element);
     // Jupyter's own shortcuts leave keys alone that are pressed inside an element with this attribute.
     const attributes = { class: "evo evo-live", "data-lm-suppress-shortcuts": "true" };
-    this.element = html("section", attributes, this.header.element, body, this.voice.element);
-    this.keyboard = new Keyboard(this.element, this.stage.svg, this.keyTarget(), signal);
-    this.listen();
+    this.element = html("section", attributes, this._header.element, body, this._voice.element);
+    this._keyboard = new Keyboard(this.element, this._stage.svg, this._keyTarget(), _signal);
+    this._listen();
   }
 
   /** Draws for the first time, once the element is in the page. */
   start(): void {
-    followScheme(this.element, this.signal);
-    this.draw();
+    followScheme(this.element, this._signal);
+    this._draw();
   }
 
-  private listen(): void {
-    const { signal, session } = this;
-    session.store.subscribe((_snapshot, events) => this.take(events), signal);
-    session.onLiveness(() => this.schedule(), signal);
-    this.stage.onCamera(() => this.moved());
+  private _listen(): void {
+    const { _signal: signal, _session: session } = this;
+    session.store.subscribe((_snapshot, events) => this._take(events), signal);
+    session.onLiveness(() => this._schedule(), signal);
+    this._stage.onCamera(() => this._moved());
     // Whether a card fits beside the graph depends on the width of the whole.
-    const observer = new ResizeObserver(() => this.schedule());
+    const observer = new ResizeObserver(() => this._schedule());
     observer.observe(this.element);
     signal.addEventListener("abort", () => observer.disconnect(), { once: true });
-    signal.addEventListener("abort", () => this.end(), { once: true });
+    signal.addEventListener("abort", () => this._end(), { once: true });
   }
 
-  private end(): void {
-    cancelAnimationFrame(this.frame);
-    cancelAnimationFrame(this.moveFrame);
-    if (this.clock !== null) clearInterval(this.clock);
-    this.scene?.end.abort();
+  private _end(): void {
+    cancelAnimationFrame(this._frame);
+    cancelAnimationFrame(this._moveFrame);
+    if (this._clock !== null) clearInterval(this._clock);
+    this._scene?.end.abort();
   }
 
-  private take(events: readonly WireEvent[]): void {
-    this.undrawn = [...this.undrawn, ...events].slice(-MOST_UNTOLD);
-    this.untold = [...this.untold, ...events].slice(-MOST_UNTOLD);
-    if (events.length > 0) this.voice.stir();
-    this.schedule();
+  private _take(events: readonly WireEvent[]): void {
+    this._undrawn = [...this._undrawn, ...events].slice(-MOST_UNTOLD);
+    this._untold = [...this._untold, ...events].slice(-MOST_UNTOLD);
+    if (events.length > 0) this._voice.stir();
+    this._schedule();
   }
 
-  private schedule(): void {
-    this.frame ||= requestAnimationFrame(() => this.draw());
+  private _schedule(): void {
+    this._frame ||= requestAnimationFrame(() => this._draw());
   }
 
-  private draw(): void {
-    this.frame = 0;
-    if (this.signal.aborted) return;
-    const { snapshot } = this.session.store;
-    const scene = this.sceneFor(snapshot);
-    const events = this.undrawn.splice(0);
-    scene.update(snapshot, events, this.cards.openNode);
-    this.drawFrame(snapshot);
-    this.cards.update(snapshot, scene, this.element);
-    this.follow(snapshot, scene);
-    this.runClock(snapshot.run.status === "running" && !this.isSaved);
+  private _draw(): void {
+    this._frame = 0;
+    if (this._signal.aborted) return;
+    const { snapshot } = this._session.store;
+    const scene = this._sceneFor(snapshot);
+    const events = this._undrawn.splice(0);
+    scene.update(snapshot, events, this._cards.openNode);
+    this._drawFrame(snapshot);
+    this._cards.update(snapshot, scene, this.element);
+    this._follow(snapshot, scene);
+    this._runClock(snapshot.run.status === "running" && !this._isSaved);
   }
 
-  private drawFrame(snapshot: Snapshot): void {
+  private _drawFrame(snapshot: Snapshot): void {
     const { graph, run } = snapshot;
-    const scene = this.sceneFor(snapshot);
-    this.header.update(snapshot, scene.index, this.session.elapsedS(), this.isSaved);
+    const scene = this._sceneFor(snapshot);
+    this._header.update(snapshot, scene.index, this._session.elapsedS(), this._isSaved);
     setAttribute(this.element, "aria-label", `Graph ${graph.name}, ${run.status}`);
-    setAttribute(this.stage.svg, "aria-label", `Graph ${graph.name}, ${graph.nodes.length} nodes`);
-    this.element.classList.toggle("saved", this.isSaved);
-    const words = this.emptyWords(snapshot);
-    setText(this.empty, words);
-    this.empty.hidden = words === "";
+    setAttribute(this._stage.svg, "aria-label", `Graph ${graph.name}, ${graph.nodes.length} nodes`);
+    this.element.classList.toggle("saved", this._isSaved);
+    const words = this._emptyWords(snapshot);
+    setText(this._empty, words);
+    this._empty.hidden = words === "";
   }
 
   /** The drawing of this snapshot's graph, made anew if the graph isn't the one drawn. */
-  private sceneFor(snapshot: Snapshot): Scene {
-    if (this.scene?.drawing.shows(snapshot)) return this.scene.drawing;
-    this.scene?.end.abort();
-    this.cards.forget();
+  private _sceneFor(snapshot: Snapshot): Scene {
+    if (this._scene?.drawing.shows(snapshot)) return this._scene.drawing;
+    this._scene?.end.abort();
+    this._cards.forget();
     const end = new AbortController();
-    const callouts = (...of: [GraphIndex, WireLayout]) => new Callouts(this.stage, ...of);
-    const drawing = new Scene(snapshot, this.stage, this.prefix, () => this.session.elapsedS(), callouts, end.signal);
-    if (drawing.callouts !== null) this.stage.element.after(drawing.callouts.dock);
-    this.scene = { drawing, end };
-    this.keyboard.attach(drawing);
-    this.stage.setContent({ w: snapshot.layout.width, h: snapshot.layout.height });
+    const callouts = (...of: [GraphIndex, WireLayout]) => new Callouts(this._stage, ...of);
+    const drawing = new Scene(
+      snapshot,
+      this._stage,
+      this._prefix,
+      () => this._session.elapsedS(),
+      callouts,
+      end.signal,
+    );
+    if (drawing.callouts !== null) this._stage.element.after(drawing.callouts.dock);
+    this._scene = { drawing, end };
+    this._keyboard.attach(drawing);
+    this._stage.setContent({ w: snapshot.layout.width, h: snapshot.layout.height });
     return drawing;
   }
 
-  private get isSaved(): boolean {
-    return this.session.liveness === "saved";
+  private get _isSaved(): boolean {
+    return this._session.liveness === "saved";
   }
 
-  private emptyWords(snapshot: Snapshot): string {
-    const foreign = this.session.foreignProtocol;
+  private _emptyWords(snapshot: Snapshot): string {
+    const foreign = this._session.foreignProtocol;
     if (foreign !== null) return "This view was saved by another version of evonb. Run the cell again to see it.";
     if (snapshot.seq < 0) return "Waiting for the graph…";
     return snapshot.graph.nodes.length === 0 ? "This graph has no nodes yet. Connect some: START >> first >> END" : "";
   }
 
   /** The camera moved: what hangs on it follows before the next paint, once for however many moves. */
-  private moved(): void {
-    this.moveFrame ||= requestAnimationFrame(() => this.afterMove());
+  private _moved(): void {
+    this._moveFrame ||= requestAnimationFrame(() => this._afterMove());
   }
 
-  private afterMove(): void {
-    this.moveFrame = 0;
-    const drawing = this.scene?.drawing;
+  private _afterMove(): void {
+    this._moveFrame = 0;
+    const drawing = this._scene?.drawing;
     if (drawing === undefined) return;
     drawing.look();
-    const { snapshot } = this.session.store;
-    if (snapshot.run.status === "finished" || snapshot.run.status === "failed") this.follow(snapshot, drawing);
-    this.zoomBar.update(this.stage.camera.scale, this.follows);
-    this.cards.tie(snapshot, drawing, this.element.classList.contains("with-side"));
+    const { snapshot } = this._session.store;
+    if (snapshot.run.status === "finished" || snapshot.run.status === "failed") this._follow(snapshot, drawing);
+    this._zoomBar.update(this._stage.camera.scale, this._follows);
+    this._cards.tie(snapshot, drawing, this.element.classList.contains("with-side"));
   }
 
-  private runClock(wanted: boolean): void {
-    if (wanted && this.clock === null) this.clock = setInterval(() => this.tick(), CLOCK_MS);
-    if (!wanted && this.clock !== null) {
-      clearInterval(this.clock);
-      this.clock = null;
+  private _runClock(wanted: boolean): void {
+    if (wanted && this._clock === null) this._clock = setInterval(() => this._tick(), CLOCK_MS);
+    if (!wanted && this._clock !== null) {
+      clearInterval(this._clock);
+      this._clock = null;
     }
   }
 
-  private tick(): void {
-    if (document.hidden || this.scene === null) return;
-    this.scene.drawing.tick();
-    this.drawFrame(this.session.store.snapshot);
+  private _tick(): void {
+    if (document.hidden || this._scene === null) return;
+    this._scene.drawing.tick();
+    this._drawFrame(this._session.store.snapshot);
   }
 
-  private tell(): ReturnType<typeof narrate> {
-    const events = this.untold.splice(0);
-    return this.scene === null ? [] : narrate(events, this.scene.drawing.index);
+  private _tell(): ReturnType<typeof narrate> {
+    const events = this._untold.splice(0);
+    return this._scene === null ? [] : narrate(events, this._scene.drawing.index);
   }
 
   /** Keeps what happens in view, unless somebody is looking elsewhere. */
-  private follow(snapshot: Snapshot, scene: Scene): void {
-    if (!this.follows || !this.stage.untouched()) return;
+  private _follow(snapshot: Snapshot, scene: Scene): void {
+    if (!this._follows || !this._stage.untouched()) return;
     const { run } = snapshot;
     const hasEnded = run.status === "finished" || run.status === "failed";
     // The end of a run is shown once for each new look: afterwards the canvas is the reader's.
-    const end = hasEnded ? `${run.run_id} ${run.status} ${this.stage.settled}` : "";
-    if (hasEnded && end === this.followedEnd) return;
-    this.followedEnd = end;
+    const end = hasEnded ? `${run.run_id} ${run.status} ${this._stage.settled}` : "";
+    if (hasEnded && end === this._followedEnd) return;
+    this._followedEnd = end;
     const id = run.status === "finished" ? lastNode(snapshot) : nodeOfInterest(snapshot);
-    if (id !== null) this.reveal(id, scene);
+    if (id !== null) this._reveal(id, scene);
   }
 
-  private reveal(id: string, scene: Scene): void {
+  private _reveal(id: string, scene: Scene): void {
     const box = scene.boxOf(id);
-    if (box !== null) this.stage.reveal(box, !matchMedia("(prefers-reduced-motion: reduce)").matches);
+    if (box !== null) this._stage.reveal(box, !matchMedia("(prefers-reduced-motion: reduce)").matches);
   }
 
-  private keyTarget(): ConstructorParameters<typeof Keyboard>[2] {
+  private _keyTarget(): ConstructorParameters<typeof Keyboard>[2] {
     return {
-      open: (node) => this.scene !== null && void this.cards.open(node, this.scene.drawing.index),
-      back: () => this.back(),
-      act: (action) => this.act(action),
-      reveal: (node) => this.scene !== null && this.reveal(node, this.scene.drawing),
+      open: (node) => this._scene !== null && void this._cards.open(node, this._scene.drawing.index),
+      back: () => this._back(),
+      act: (action) => this._act(action),
+      reveal: (node) => this._scene !== null && this._reveal(node, this._scene.drawing),
     };
   }
 
   /** One step out: legend, then the card, then the view itself. */
-  private back(): boolean {
-    if (this.legend.close()) return true;
-    if (this.cards.canClose) {
-      const node = this.cards.close();
-      if (node !== null) this.keyboard.focus(node);
+  private _back(): boolean {
+    if (this._legend.close()) return true;
+    if (this._cards.canClose) {
+      const node = this._cards.close();
+      if (node !== null) this._keyboard.focus(node);
       return true;
     }
     // The last Escape returns to the notebook: to the cell around the view.
@@ -232,21 +239,21 @@ export class GraphView {
     return true;
   }
 
-  private act(action: "zoom_in" | "zoom_out" | "zoom_full" | "fit" | "follow" | "legend"): void {
+  private _act(action: "zoom_in" | "zoom_out" | "zoom_full" | "fit" | "follow" | "legend"): void {
     switch (action) {
       case "zoom_in":
-        return this.stage.zoom(ZOOM_STEP);
+        return this._stage.zoom(ZOOM_STEP);
       case "zoom_out":
-        return this.stage.zoom(1 / ZOOM_STEP);
+        return this._stage.zoom(1 / ZOOM_STEP);
       case "zoom_full":
-        return this.stage.zoomFull();
+        return this._stage.zoomFull();
       case "fit":
-        return this.stage.fit();
+        return this._stage.fit();
       case "legend":
-        return this.legend.toggle();
+        return this._legend.toggle();
       case "follow":
-        this.follows = !this.follows;
-        return this.moved();
+        this._follows = !this._follows;
+        return this._moved();
     }
   }
 }

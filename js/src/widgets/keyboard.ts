@@ -13,84 +13,84 @@ export interface KeyTarget {
 }
 
 export class Keyboard {
-  private scene: Scene | null = null;
-  private current: string | null = null;
+  private _scene: Scene | null = null;
+  private _current: string | null = null;
 
   constructor(
     root: HTMLElement,
     canvas: SVGElement,
-    private readonly target: KeyTarget,
+    private readonly _target: KeyTarget,
     signal: AbortSignal,
   ) {
-    root.addEventListener("keydown", (event) => this.press(event), { signal });
-    canvas.addEventListener("click", (event) => this.click(event), { signal });
-    canvas.addEventListener("focusin", (event) => this.focused(nodeAt(event.target)), { signal });
+    root.addEventListener("keydown", (event) => this._press(event), { signal });
+    canvas.addEventListener("click", (event) => this._click(event), { signal });
+    canvas.addEventListener("focusin", (event) => this._focused(nodeAt(event.target)), { signal });
   }
 
   /** Takes a new drawing; the tab stop stays at the node of the same name, else goes to the first. */
   attach(scene: Scene): void {
-    this.scene = scene;
+    this._scene = scene;
     const { nodes, graph } = scene.index;
-    this.current = this.current !== null && nodes.has(this.current) ? this.current : (graph.nodes[0]?.id ?? null);
-    this.setStop(this.current, 0);
+    this._current = this._current !== null && nodes.has(this._current) ? this._current : (graph.nodes[0]?.id ?? null);
+    this._setStop(this._current, 0);
   }
 
   focus(node: string): void {
-    this.scene?.picture.nodeElement(node)?.focus({ preventScroll: true });
+    this._scene?.picture.nodeElement(node)?.focus({ preventScroll: true });
   }
 
-  private press(event: KeyboardEvent): void {
+  private _press(event: KeyboardEvent): void {
     const node = nodeAt(event.target);
     const action = actionOf(event);
     // Buttons, folds and text that scrolls keep their own keys.
     if (action === null || (node === null && needsNode(action))) return;
-    if (this.perform(action, node)) {
+    if (this._perform(action, node)) {
       event.preventDefault();
       event.stopPropagation();
     }
   }
 
   /** False if the key meant nothing here and belongs to the notebook. */
-  private perform(action: Action, node: string | null): boolean {
+  private _perform(action: Action, node: string | null): boolean {
     switch (action.type) {
       case "move":
-        return node !== null && this.move(node, action.direction);
+        return node !== null && this._move(node, action.direction);
       case "open":
-        if (node !== null) this.target.open(node);
+        if (node !== null) this._target.open(node);
         return node !== null;
       case "back":
-        return this.target.back();
+        return this._target.back();
       default:
-        this.target.act(action.type);
+        this._target.act(action.type);
         return true;
     }
   }
 
-  private move(from: string, direction: Parameters<typeof neighbour>[3]): boolean {
-    if (this.scene === null) return false;
-    const next = neighbour(this.scene.index, this.scene.layout, from, direction);
+  private _move(from: string, direction: Parameters<typeof neighbour>[3]): boolean {
+    if (this._scene === null) return false;
+    const next = neighbour(this._scene.index, this._scene.layout, from, direction);
     if (next === null) return true;
-    this.target.reveal(next);
+    this._target.reveal(next);
     this.focus(next);
     return true;
   }
 
-  private click(event: MouseEvent): void {
+  private _click(event: MouseEvent): void {
     const node = nodeAt(event.target);
     if (node === null) return;
     this.focus(node);
-    this.target.open(node);
+    this._target.open(node);
   }
 
-  private focused(node: string | null): void {
-    if (node === null || node === this.current) return;
-    this.setStop(this.current, -1);
-    this.setStop(node, 0);
-    this.current = node;
+  private _focused(node: string | null): void {
+    if (node === null || node === this._current) return;
+    this._setStop(this._current, -1);
+    this._setStop(node, 0);
+    this._current = node;
   }
 
-  private setStop(node: string | null, tabIndex: 0 | -1): void {
-    const element = node === null ? null : this.scene?.picture.nodeElement(node);
+  private _setStop(node: string | null, tabIndex: 0 | -1): void {
+    const element = node === null ? null : this._scene?.picture.nodeElement(node);
     if (element) setAttribute(element, "tabindex", tabIndex);
   }
 }
