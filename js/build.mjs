@@ -14,6 +14,8 @@ const GALLERY = path.join(HERE, "dev", "build");
 const LIMIT_BYTES = { debugger: 190_000, graph: 150_000 };
 
 const VIEWS = { debugger: "src/widgets/debugger.ts", graph: "src/widgets/graph.ts" };
+// TypeScript's private members begin with it, wire fields, host APIs and everything public never do (tests/mangling.test.ts).
+const PRIVATE = /^_[a-z]/;
 const STYLES = { debugger: "src/styles/debugger.css", graph: "src/styles/graph.css" };
 
 /** Bundles `entries` in memory and returns [file name, contents] in a fixed order. */
@@ -25,6 +27,7 @@ async function bundle(entries, extra) {
     bundle: true,
     write: false,
     minify: true,
+    mangleProps: PRIVATE,
     format: "esm",
     target: ["es2022", "chrome110", "firefox115", "safari16.4"],
     charset: "utf8",
