@@ -535,6 +535,23 @@ describe("the panels", () => {
     expect(all(el, ".p-state")).toHaveLength(1);
     expect(document.activeElement).toBe(node(el, "plan"));
   });
+
+  it("tell what check() found of an opened node", async () => {
+    const fixture = paused();
+    const fault = {
+      code: "dead",
+      level: "warning",
+      nodes: ["plan"],
+      what: "plan never ends",
+      where: "",
+      fix: "an edge",
+    };
+    const graph = { ...fixture.snapshot.graph, findings: [fault] } as Fixture["snapshot"]["graph"];
+    const { el } = await open({ ...fixture, snapshot: { ...fixture.snapshot, graph } });
+    press(node(el, "plan"), "Enter");
+    await settle();
+    expect(one(el, ".over .details").textContent).toContain("warning: plan never endsfix: an edge");
+  });
 });
 
 describe("the timeline", () => {

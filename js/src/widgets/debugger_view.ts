@@ -3,45 +3,36 @@
 import type { DebugSession } from "../bridge/debug_session.ts";
 import type { DebugAction } from "../core/debug_keys.ts";
 import { sayChange } from "../core/debug_words.ts";
-import { fieldsOf } from "../core/form.ts";
-import { narrate, type Speech } from "../core/narrate.ts";
+import type { GraphIndex } from "../core/index_graph.ts";
 import { withGates } from "../core/overlay.ts";
 import type { ToolName } from "../core/tools.ts";
-import { branchForm } from "../panels/branch_form.ts";
-import { BreakpointsPanel } from "../panels/breakpoints_panel.ts";
-import { ComparePanel } from "../panels/compare_panel.ts";
 import type { PanelView } from "../panels/desk.ts";
-import { DetailsCard } from "../panels/details.ts";
-import { FailureCard } from "../panels/failure_card.ts";
 import { HelpSheet } from "../panels/help_sheet.ts";
-import { Inspector, TABS, type TabName } from "../panels/inspector.ts";
-import { LogPanel } from "../panels/log_panel.ts";
-import { MessagesPanel } from "../panels/messages_panel.ts";
-import { StatePanel } from "../panels/state_panel.ts";
+import { TABS } from "../panels/inspector.ts";
 import { StatusBar } from "../panels/status_bar.ts";
 import { Toolbar } from "../panels/toolbar.ts";
-import { WaitingPanel } from "../panels/waiting_panel.ts";
-import { WhyPanel } from "../panels/why_panel.ts";
 import type { Snapshot, WireEvent } from "../protocol/generated.ts";
 import type { DebugState, WireBranch } from "../protocol/generated_debugging.ts";
 import { html, setAttribute } from "../view/dom.ts";
-import { Menu, type MenuItem } from "../view/menu.ts";
+import { Menu } from "../view/menu.ts";
 import { followScheme } from "../view/scheme.ts";
 import { type Live, TimelineView } from "../view/timeline_view.ts";
 import { Tips } from "../view/tips.ts";
-import { Voice } from "../view/voice.ts";
+import { Aside, type AsideHost } from "./debugger_aside.ts";
 import { DebuggerCanvas } from "./debugger_canvas.ts";
 import { Commands } from "./debugger_commands.ts";
 import { listenForDebugKeys } from "./debugger_keys.ts";
+import { branchItems, nodeItems } from "./debugger_menus.ts";
+import { DebuggerVoice } from "./debugger_voice.ts";
 
 const CLOCK_MS = 100;
-const MOST_UNTOLD = 400;
+const MOST_UNDRAWN = 400;
 const NARROW_BELOW = 760;
 const HEIGHTS = { narrow: 300, least: 440, most: 580 } as const;
 const HELD = "The kernel is busy in a cell: commands wait until that cell has finished";
 const TOOL_KEYS: readonly DebugAction[] = ["resume", "pause", "step_wave", "step_one", "step_back", "run_to", "stop"];
 
-export class DebuggerView {
+export class DebuggerView implements AsideHost {
   readonly element: HTMLElement;
   private readonly _prefix = `evo-${Math.random().toString(36).slice(2, 9)}`;
   private readonly _commands: Commands;
@@ -49,16 +40,11 @@ export class DebuggerView {
   private readonly _bar: StatusBar;
   private readonly _canvas: DebuggerCanvas;
   private readonly _timeline: TimelineView;
-  private readonly _inspector: Inspector;
-  private readonly _failure: FailureCard;
-  private readonly _panels: ReturnType<DebuggerView["_makePanels"]>;
+  private readonly _aside: Aside;
   private readonly _help = new HelpSheet();
   private readonly _menu: Menu;
-  private readonly _voice: Voice;
+  private readonly _voice: DebuggerVoice;
   private _undrawn: WireEvent[] = [];
-  private _untold: WireEvent[] = [];
-  private _speeches: Speech[] = [];
-  private _opened: DetailsCard | null = null;
   private _drawnState: DebugState | null = null;
   private _frame = 0;
   private _clock: ReturnType<typeof setInterval> | null = null;
@@ -71,13 +57,10 @@ export class DebuggerView {
     // Jupyter's own shortcuts leave keys alone that are pressed inside an element with this attribute.
     const attributes = { class: "evo evo-live debugger", "data-lm-suppress-shortcuts": "true", tabindex: -1 };
     this.element = html("section", attributes, inner);
+    this._voice = new DebuggerVoice(() => this.index, _signal);
     this._commands = this._makeCommands();
-    this._voice = new Voice(() => this._tell(), _signal);
-    this._toolbar = new Toolbar(
-      (name) => this._tool(name),
-      () => this._help.toggle(),
-      _signal,
-    );
+    const help = () => this._help.toggle();
+    this._toolbar = new Toolbar((name) => this._tool(name), help, _signal);
     const moves = {
       back: () => this._tool("step_back"),
       on: () => this._commands.stepForward(),
@@ -85,23 +68,15 @@ export class DebuggerView {
     };
     this._bar = new StatusBar(moves, () => this._schedule());
     listenForDebugKeys(this.element, inner, (action) => this._perform(action), _signal);
+    this._aside = new Aside(_session, this._commands, this, this._prefix, _signal);
     this._canvas = this._makeCanvas();
-    this._panels = this._makePanels();
-    const ways = {
-      edit: () => this._editState(),
-      skip: (task: Parameters<WaitingPanel["skip"]>[0]) => this._skip(task),
+    const travel = {
+      ...moves,
+      goTo: (step: number, branch: number | null) => this._commands.goTo(step, branch),
+      branch: (branch: WireBranch, at: HTMLElement) => this._branchMenu(branch, at),
     };
-    this._failure = new FailureCard(this._commands, ways, _signal);
-    this._inspector = new Inspector(this._panels, this._failure.element, this._prefix, _signal);
-    this._timeline = new TimelineView(
-      {
-        goTo: (step, branch) => this._commands.goTo(step, branch),
-        ...moves,
-        branch: (branch, at) => this._branchMenu(branch, at),
-      },
-      _signal,
-    );
-    const main = html("div", { class: "main" }, this._canvas.stage.element, this._inspector.element);
+    this._timeline = new TimelineView(travel, _signal);
+    const main = html("div", { class: "main" }, this._canvas.stage.element, this._aside.element);
     inner.append(this._toolbar.element, main, this._bar.element, this._timeline.element, this._help.element);
     this._menu = new Menu(inner, _signal);
     new Tips(inner, _signal);
@@ -115,23 +90,47 @@ export class DebuggerView {
     this._draw();
   }
 
+  get index(): GraphIndex | null {
+    return this._canvas.index;
+  }
+
+  get panelView(): PanelView {
+    const { state } = this._session.debug;
+    const snapshot = this._session.graph.store.snapshot;
+    return { state, snapshot, nodes: snapshot.graph.nodes, names: (id) => this._canvas.name(id), saved: this._isSaved };
+  }
+
+  redraw(): void {
+    this._drawnState = null;
+    this._schedule();
+  }
+
+  /** One step out: menu, help, what covers the inspector, then the view itself. */
+  back(): boolean {
+    if (this._menu.close() || this._help.close()) return true;
+    const covered = this._aside.uncover();
+    if (typeof covered === "string") this._canvas.focus(covered);
+    if (covered !== false) return true;
+    const cell = this.element.closest<HTMLElement>(".jp-Notebook");
+    (document.activeElement as HTMLElement | null)?.blur();
+    cell?.focus({ preventScroll: true });
+    return true;
+  }
+
   private _makeCommands(): Commands {
     return new Commands(this._session, {
       names: (id) => this._canvas.name(id),
-      say: (text, assertive = false) => this._speak({ text, assertive }),
+      say: (text, assertive = false) => this._voice.say({ text, assertive }),
       refuse: (error) => this._bar.refuse(error),
-      askInputs: () => this._askInputs(),
-      chosenChanged: () => {
-        this._drawnState = null;
-        this._schedule();
-      },
+      askInputs: () => this._aside.askInputs(),
+      chosenChanged: () => this.redraw(),
     });
   }
 
   private _makeCanvas(): DebuggerCanvas {
     const actions = {
-      open: (node: string) => void this._open(node),
-      back: () => this._back(),
+      open: (node: string) => void this._aside.open(node),
+      back: () => this.back(),
       choose: (node: string) => this._commands.choose(node),
       toggleBreakpoint: (node: string) => this._commands.toggleBreakpoint(node),
       menu: (node: string, at: { x: number; y: number }, from: SVGElement) => this._nodeMenu(node, at, from),
@@ -146,21 +145,10 @@ export class DebuggerView {
     return new DebuggerCanvas(this.element, this._prefix, actions, this._signal, bounded);
   }
 
-  private _makePanels() {
-    return {
-      State: new StatePanel(this._commands, () => this._redrawPanels(), this._signal),
-      Messages: new MessagesPanel(),
-      Waiting: new WaitingPanel(this._commands),
-      Breakpoints: new BreakpointsPanel(this._commands),
-      Why: new WhyPanel(this._commands),
-      Log: new LogPanel(),
-    } as const;
-  }
-
   private _listen(): void {
     const { _signal: signal, _session: session } = this;
     session.graph.store.subscribe((_snapshot, events) => this._take(events), signal);
-    session.graph.onLiveness(() => this._redrawPanels(), signal);
+    session.graph.onLiveness(() => this.redraw(), signal);
     session.onHeld(() => this._schedule(), signal);
     session.debug.subscribe((state, before) => this._changed(state, before), signal);
     const observer = new ResizeObserver(() => this._schedule());
@@ -174,20 +162,13 @@ export class DebuggerView {
   }
 
   private _take(events: readonly WireEvent[]): void {
-    this._undrawn = [...this._undrawn, ...events].slice(-MOST_UNTOLD);
-    this._untold = [...this._untold, ...events].slice(-MOST_UNTOLD);
-    if (events.length > 0) this._voice.stir();
+    this._undrawn = [...this._undrawn, ...events].slice(-MOST_UNDRAWN);
+    this._voice.take(events);
     this._schedule();
   }
 
   private _changed(state: DebugState, before: DebugState): void {
-    const speeches = sayChange(state, before, this._session.graph.store.snapshot, (id) => this._canvas.name(id));
-    for (const speech of speeches) this._speak(speech);
-    this._schedule();
-  }
-
-  private _redrawPanels(): void {
-    this._drawnState = null;
+    this._voice.say(...sayChange(state, before, this._session.graph.store.snapshot, (id) => this._canvas.name(id)));
     this._schedule();
   }
 
@@ -203,12 +184,6 @@ export class DebuggerView {
     return withGates(shown, state);
   }
 
-  private get _panelView(): PanelView {
-    const { state } = this._session.debug;
-    const snapshot = this._session.graph.store.snapshot;
-    return { state, snapshot, nodes: snapshot.graph.nodes, names: (id) => this._canvas.name(id), saved: this._isSaved };
-  }
-
   private get _isSaved(): boolean {
     return this._session.graph.liveness === "saved";
   }
@@ -221,28 +196,20 @@ export class DebuggerView {
     const events = this._undrawn.splice(0);
     this._canvas.update(this._shown(), state, isPast ? [] : events, this._commands.chosen, this._isSaved);
     this._drawFrame();
-    const view = this._panelView;
+    const view = this.panelView;
     // What the live run does shows in the list of what waits; all else only changes with the session's state.
-    if (state !== this._drawnState || this._inspector.openTab === "Waiting") {
-      this._inspector.update(view);
-      this._failure.update(view);
-      this._timeline.update(state, view.names, this._liveNodes(view));
+    if (state !== this._drawnState || this._aside.openTab === "Waiting") {
+      this._aside.update(view);
+      this._timeline.update(state, view.names, liveNodes(view));
     }
     this._drawnState = state;
     this._timeline.fit();
-    this._refreshOpened(view);
+    this._aside.refresh(view);
     this._runClock(view.snapshot.run.status === "running" && !isPast && !this._isSaved);
   }
 
-  /** What the session stands before, or, while it runs, is at work at. */
-  private _liveNodes({ state, snapshot }: PanelView): Live {
-    const running = Object.entries(snapshot.nodes).filter(([, node]) => node.status === "running");
-    if (running.length > 0) return { nodes: running.map(([id]) => id), look: "running" };
-    return { nodes: state.status === "paused" ? state.stopped_at : [], look: "paused" };
-  }
-
   private _drawFrame(): void {
-    const view = this._panelView;
+    const view = this.panelView;
     const { chosen } = this._commands;
     this._toolbar.update(view, chosen === null ? null : view.names(chosen), this._session.isHeld ? HELD : "");
     this._bar.update(view);
@@ -262,26 +229,7 @@ export class DebuggerView {
   private _tick(): void {
     if (document.hidden) return;
     this._canvas.tick();
-    this._bar.update(this._panelView);
-  }
-
-  private _speak(speech: Speech): void {
-    this._speeches.push(speech);
-    this._voice.stir();
-  }
-
-  /** What happened and what changed, one text for each urgency. Stops and failures are told by the session's state. */
-  private _tell(): Speech[] {
-    const { index } = this._canvas;
-    const events = this._untold.splice(0).filter((event) => event.type !== "run_paused" && event.type !== "run_failed");
-    const all = [...(index === null ? [] : narrate(events, index)), ...this._speeches.splice(0)];
-    return [false, true].flatMap((assertive) => {
-      const text = all
-        .filter((one) => one.assertive === assertive)
-        .map((one) => one.text)
-        .join(" ");
-      return text === "" ? [] : [{ text, assertive }];
-    });
+    this._bar.update(this.panelView);
   }
 
   private _tool(name: ToolName): void {
@@ -291,7 +239,7 @@ export class DebuggerView {
   private _perform(action: DebugAction): boolean {
     if (this._menu.isOpen) return false;
     if (action === "help") this._help.toggle();
-    else if (action.startsWith("tab_")) this._showTab(TABS[Number(action.slice(4)) - 1] ?? "State");
+    else if (action.startsWith("tab_")) this._aside.show(TABS[Number(action.slice(4)) - 1] ?? "State");
     else if (!this._isSaved) this._command(action);
     return true;
   }
@@ -310,136 +258,30 @@ export class DebuggerView {
         if (chosen !== null) return this._commands.toggleBreakpoint(chosen);
         return this._commands.say("Choose a node in the graph first.");
       case "condition":
-        return this._breakpointForm(chosen);
+        return this._aside.breakpointForm(chosen);
       case "edit":
-        return this._editState();
+        return this._aside.editState();
       case "why":
-        this._showTab("Why");
-        if (chosen === null) this._panels.Why.focus();
-        return;
+        return this._aside.why();
     }
-  }
-
-  private _showTab(name: TabName): void {
-    this._cover(null);
-    this._inspector.show(name);
-  }
-
-  private _breakpointForm(node: string | null): void {
-    this._showTab("Breakpoints");
-    this._panels.Breakpoints.openAt(node);
-  }
-
-  private _editState(): void {
-    const reason = this._session.debug.state.allowed.edit;
-    if (reason !== "") return this._commands.say(`${reason}.`);
-    this._showTab("State");
-    this._panels.State.edit();
-  }
-
-  private _skip(task: Parameters<WaitingPanel["skip"]>[0]): void {
-    this._showTab("Waiting");
-    this._panels.Waiting.skip(task, this._panelView);
-  }
-
-  /** Asks for the inputs of a run; begins it where they have been entered, or where it takes none. */
-  private _askInputs(): void {
-    if (fieldsOf(this._session.debug.state.input_schema).length === 0)
-      return void this._commands.send({ type: "run", inputs: {} });
-    this._showTab("State");
-    this._panels.State.showForm(true);
-    this._panels.State.update(this._panelView);
-    this._panels.State.form.proceed();
-  }
-
-  private _cover(over: HTMLElement | null): void {
-    this._opened = null;
-    this._inspector.lay(over);
-  }
-
-  /** Opens a node's card over the inspector and asks for what the view doesn't know. */
-  private async _open(id: string): Promise<void> {
-    const node = this._canvas.index?.nodes.get(id);
-    if (node === undefined) return;
-    const card = new DetailsCard(node, () => this._back(), this._signal);
-    this._cover(html("div", { class: "over" }, card.element));
-    this._opened = card;
-    this._refreshOpened(this._panelView);
-    const reply = await this._session.graph.channel.request({ type: "inspect_node", node: id });
-    if (this._opened === card) card.answer(reply);
-  }
-
-  private _refreshOpened(view: PanelView): void {
-    this._opened?.update((this._session.debug.picture ?? view.snapshot).nodes[this._opened.node.id]);
-  }
-
-  /** One step out: menu, help, what covers the inspector, then the view itself. */
-  private _back(): boolean {
-    if (this._menu.close() || this._help.close()) return true;
-    if (this._inspector.isCovered) {
-      const node = this._opened?.node.id;
-      this._cover(null);
-      if (node !== undefined) this._canvas.focus(node);
-      return true;
-    }
-    const cell = this.element.closest<HTMLElement>(".jp-Notebook");
-    (document.activeElement as HTMLElement | null)?.blur();
-    cell?.focus({ preventScroll: true });
-    return true;
   }
 
   private _nodeMenu(node: string, at: { x: number; y: number }, from: SVGElement): void {
     if (this._isSaved) return;
-    const { allowed, breakpoints } = this._session.debug.state;
-    const has = breakpoints.some((one) => one.kind === "node" && one.node === node);
-    const refused = allowed.breakpoint;
-    const items: MenuItem[] = [
-      {
-        label: has ? "Remove breakpoint" : "Breakpoint",
-        key: "B",
-        refused,
-        run: () => this._commands.toggleBreakpoint(node),
-      },
-      { label: "Breakpoint if…", key: "⇧B", refused, run: () => this._breakpointForm(node) },
-      { label: "Run to here", key: "T", refused: allowed.run_to, run: () => this._commands.tool("run_to") },
-      { label: "Why?", key: "W", run: () => this._showTab("Why") },
-      { label: "Open", key: "⏎", run: () => void this._open(node) },
-    ];
+    const items = nodeItems(node, this._session.debug.state, this._commands, this._aside);
     this._menu.open(this._canvas.name(node), items, at, from);
   }
 
   private _branchMenu(branch: WireBranch, from: HTMLElement): void {
-    const { state } = this._session.debug;
-    const current = state.branches.find((one) => one.id === state.branch);
-    const own = state.steps.filter((step) => step.branch === branch.id).map((step) => step.number);
-    const end = Math.max(branch.from_step ?? 0, ...own);
-    const items: MenuItem[] = [
-      { label: "Go to its end", key: "", refused: state.allowed.goto, run: () => this._commands.goTo(end, branch.id) },
-      { label: "Name…", key: "", run: () => this._nameBranch(branch) },
-    ];
-    if (current !== undefined && current.id !== branch.id) {
-      const compare = () => this._compare(current, branch);
-      items.push({ label: `Compare with ${current.name}`, key: "", refused: state.allowed.compare, run: compare });
-    }
+    const items = branchItems(branch, this._session.debug.state, this._commands, this._aside);
     const box = from.getBoundingClientRect();
     this._menu.open(branch.name, items, { x: box.right, y: box.top }, from);
   }
+}
 
-  private _nameBranch(branch: WireBranch): void {
-    const form = branchForm(branch, this._commands, () => this._cover(null));
-    this._cover(form);
-    form.querySelector("input")?.select();
-  }
-
-  private _compare(a: WireBranch, b: WireBranch): void {
-    const panel = new ComparePanel(
-      a,
-      b,
-      (id) => this._canvas.name(id),
-      this._commands,
-      () => this._cover(null),
-    );
-    this._cover(panel.element);
-    panel.element.focus();
-  }
+/** What the session stands before, or, while it runs, is at work at. */
+function liveNodes({ state, snapshot }: PanelView): Live {
+  const running = Object.entries(snapshot.nodes).filter(([, node]) => node.status === "running");
+  if (running.length > 0) return { nodes: running.map(([id]) => id), look: "running" };
+  return { nodes: state.status === "paused" ? state.stopped_at : [], look: "paused" };
 }
