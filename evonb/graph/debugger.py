@@ -13,6 +13,7 @@ from pydantic import PrivateAttr
 
 from evonb.errors import GraphError
 from evonb.graph.bus import Bus
+from evonb.graph.debugging.beginning import begin
 from evonb.graph.debugging.breaking import Breaking
 from evonb.graph.debugging.changing import Changing
 from evonb.graph.debugging.handle import SessionHandle
@@ -47,6 +48,7 @@ class GraphEngineDebugger(Running, Looking, Changing, Breaking, Storing, GraphEn
     _session: Session = PrivateAttr()
     _trace_tree: TraceTree = PrivateAttr()
     _store: RunStore | None = PrivateAttr(default=None)
+    _starting: Bus | None = PrivateAttr(default=None)
 
     def __init__(self, **fields: Any) -> None:
         super().__init__(**fields)
@@ -69,15 +71,21 @@ class GraphEngineDebugger(Running, Looking, Changing, Breaking, Storing, GraphEn
         bus = Bus(self._hub, live=True)
         with self._command("start") as session:
             inputs = take(dict(self._given(inputs)))
-        session.busy = "start"
+        session.busy, self._starting = "start", bus
         return SessionHandle(bus, self, self._begin_live(inputs, bus))
 
     async def _begin_live(self, inputs: Mapping[str, Any], bus: Bus) -> Any:
         session = self._session
-        session.busy = ""
+        session.busy, self._starting = "", None
         with session.command("start"):
-            await session.begin(inputs, bus)
-            return await self._on(session)
+            return await self._on(session) if await begin(session, inputs, bus) else None
+
+    def _never_began(self, bus: Bus) -> None:
+        """A live session is over: if it was cancelled before its loop came to it, other commands may begin again."""
+        if self._starting is bus:
+            self._session.busy, self._starting = "", None
+            bus.shut()
+            self._session.changed()
 
     def take_listeners(self, former: GraphEngine) -> None:
         """As for any engine; and its sessions tell them."""

@@ -5,12 +5,12 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Coroutine, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from evonb.graph import telling
 from evonb.graph.debugging.inside import Parked
 from evonb.graph.debugging.performing import Done
-from evonb.graph.debugging.points import Waiting
+from evonb.graph.debugging.points import Waiting, start_waits
 from evonb.graph.decide import Task
 from evonb.graph.events import BreakpointHit
 from evonb.graph.failure import describe
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from evonb.graph.debugging.session import Session
 
 __all__ = ["Driver"]
+
+_T = TypeVar("_T")
 
 
 class Driver:
@@ -31,7 +33,7 @@ class Driver:
 
     def __init__(self, session: Session) -> None:
         self.flying: dict[asyncio.Task[Done], Waiting] = {}
-        self._asking: asyncio.Task[Done] | None = None
+        self._asking: asyncio.Task[Any] | None = None
         self._session = session
 
     async def drive(self, first: Iterable[Waiting], *, on: bool, release: Iterable[Parked] = ()) -> list[Waiting]:
@@ -58,6 +60,13 @@ class Driver:
             while self.flying and not self._session.inside.is_still(self.flying.values()):
                 for work in await self._next():
                     left += self._finished(work, on=on)
+        except asyncio.CancelledError:
+            ends = self._session.busy in ("debug", "start")
+            try:
+                await self._cancel(tell=not ends)
+            finally:
+                self._was_cancelled(ends=ends)
+            raise
         except BaseException:
             await self._cancel()
             raise
@@ -67,11 +76,11 @@ class Driver:
             raise self._session.performer.asking()
         return left
 
-    async def ask(self, work: Coroutine[Any, Any, Done]) -> Done | None:
+    async def ask(self, work: Coroutine[Any, Any, _T]) -> _T | None:
         """Await where a task goes on that isn't run; None if the session was stopped meanwhile."""
         self._asking = asyncio.create_task(work)
         try:
-            return await self._asking
+            return cast(_T, await self._asking)
         except asyncio.CancelledError:
             me = asyncio.current_task()
             if not self._session.stopping or (me is not None and me.cancelling()):
@@ -157,6 +166,14 @@ class Driver:
         self._session.inside.wake()
         self._session.changed()
 
+    def _was_cancelled(self, *, ends: bool) -> None:
+        """Whoever awaited the command has given up: what it began has ended, what it went on with has paused."""
+        if ends:
+            self._stop()
+            self._session.result()
+        else:
+            self._session.tell_paused("pause")
+
     def _unfinished(self, those: Iterable[Waiting]) -> None:
         """Tell that these, running or queued, won't finish."""
         for waiting in those:
@@ -165,6 +182,8 @@ class Driver:
 
     def _stop(self) -> None:
         present = self._session.line.present
+        if start_waits(present.point):
+            return  # nothing has run
         self._unfinished(each for each in present.point.waiting if each.can_run)
         waiting = next(iter(present.point.waiting), None)
         ran = waiting or Waiting(0, self._session.plan.end)
@@ -177,20 +196,22 @@ class Driver:
         self._session.wake()
         self._stop()
 
-    async def _cancel(self) -> None:
+    async def _cancel(self, *, tell: bool = True) -> None:
         """Cancel what runs and wait for its end, so that no task outlives the command."""
         for work in self.flying:
             work.cancel()
-        if self.flying:
-            await asyncio.wait(self.flying)
-        for work, waiting in self.flying.items():
-            if work.cancelled():
-                self._unfinished([waiting])
-            else:
-                work.exception()  # asyncio would complain about an error that nobody fetched
-        self.flying.clear()
-        self._session.inside.clear()
-        self._session.run.active = 0
+        try:
+            if self.flying:
+                await asyncio.wait(self.flying)
+        finally:
+            for work, waiting in self.flying.items():
+                if work.done() and not work.cancelled():
+                    work.exception()  # asyncio would complain about an error that nobody fetched
+                elif tell:
+                    self._unfinished([waiting])
+            self.flying.clear()
+            self._session.inside.clear()
+            self._session.run.active = 0
 
     def abandon(self) -> None:
         """Give up what is parked inside of running nodes: the session goes elsewhere."""

@@ -25,6 +25,7 @@ class SessionHandle(RunHandle):
     def __init__(self, bus: Bus, engine: GraphEngineDebugger, work: Coroutine[Any, Any, Any]) -> None:
         self._debugger = engine
         super().__init__(bus, engine, work)
+        self._task.add_done_callback(lambda _: engine._never_began(bus))
 
     @property
     def done(self) -> bool:
@@ -33,7 +34,9 @@ class SessionHandle(RunHandle):
 
     def stop(self) -> None:
         """Stop the session; does nothing after its end."""
-        if self._debugger.run_id == self.run_id and not self._debugger.allowed()["stop"]:
+        if self._debugger._starting is self._bus:
+            super().stop()
+        elif self._debugger.run_id == self.run_id and not self._debugger.allowed()["stop"]:
             self._stopped = True
             self._debugger.stop()
 
@@ -48,6 +51,8 @@ class SessionHandle(RunHandle):
 
     async def _result(self) -> Any:
         await self._until(("failed", "finished", "idle"))
+        if self._task.cancelled():
+            return None if self._stopped else self._task.result()
         session = self._debugger._session
         if self._debugger.run_id != self.run_id:
             return self._task.result()  # it couldn't begin, or another session has taken its place

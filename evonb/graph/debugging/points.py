@@ -11,7 +11,7 @@ from evonb.errors import EvonbError
 from evonb.graph.decide import Hop, Outcome, Slot, SlotKey, Task
 from evonb.graph.plan import NodePlan
 
-__all__ = ["Numbers", "Point", "SessionError", "Waiting", "advanced"]
+__all__ = ["Numbers", "Point", "SessionError", "Waiting", "advanced", "start_waits"]
 
 
 class SessionError(EvonbError, RuntimeError):
@@ -60,6 +60,11 @@ class Point:
     def without(self, number: int) -> tuple[Waiting, ...]:
         """What waits beside this number."""
         return tuple(each for each in self.waiting if each.number != number)
+
+
+def start_waits(point: Point) -> bool:
+    """Whether the start itself waits, under the number 0: nobody knows yet where it leads."""
+    return any(each.number == 0 for each in point.waiting)
 
 
 class Numbers:

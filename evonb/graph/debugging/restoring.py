@@ -8,9 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evonb.graph import record as records
+from evonb.graph.debugging.beginning import is_plain, start_of, undecided
 from evonb.graph.debugging.edits import edited_output, edited_state
 from evonb.graph.debugging.line import RAN, Line, Moment, visits_at
-from evonb.graph.debugging.points import Point, SessionError, Waiting, advanced
+from evonb.graph.debugging.points import Point, SessionError, Waiting, advanced, start_waits
 from evonb.graph.debugging.rows import change_from, error_from, hops_from, logs, record_from
 from evonb.graph.decide import Task, decide
 from evonb.graph.message_log import MessageLog
@@ -72,7 +73,7 @@ class Reader:
                 line.put(moment)
         if line is None:
             line = Line(self._from_inputs())
-            if session.keeper is not None:
+            if session.keeper is not None and not start_waits(line.present.point):
                 session.keeper.note(line.present)  # it was never written, and what follows goes on from it
         present = known.get(self._tip_now(), line.present)
         line.present = present
@@ -106,6 +107,10 @@ class Reader:
         number: int | None = self.tip
         while number is not None:
             row = self._store.step(self._run_id, number)
+            if row is None and not number:
+                self._session.load_whole = None
+                self.whole()  # where it stands was written, but it hasn't begun
+                return
             if row is None:
                 raise self._broken(f"step {number} is missing")
             rows.append(row)
@@ -164,7 +169,7 @@ class Reader:
         """The start."""
         session, plan = self._session, self._session.plan
         record = self._start(row)
-        first = Task(plan.start, (record,), (), -1, "", None, True)
+        first = start_of(plan, record)
         hops = hops_from(plan, row, record, first)
         outcome = decide({}, first, hops)
         session.numbers.last = 0
@@ -185,9 +190,9 @@ class Reader:
     def _from_inputs(self) -> Moment:
         """The start of a run of which nothing but its inputs was written."""
         plan = self._session.plan
+        if not is_plain(plan):
+            return undecided(plan, records.root(plan.schema, self._store.header(self._run_id).inputs))
         hops = [[edge.index, edge.plain.name, 0, None] for edge in plan.start.outs if edge.plain is not None]
-        if len(hops) < len(plan.start.outs):
-            raise self._broken("nothing of it was written but its inputs")
         row = StoredStep(
             number=0, branch=0, node="start", visit=0, parents=(), status="done", at_s=0.0, duration_s=0.0, delta={},
             notes={"hops": hops, "numbers": [0, 0]},

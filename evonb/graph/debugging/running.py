@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from evonb.graph.debugging.beginning import begin, decide_start
 from evonb.graph.debugging.face import Face
 from evonb.graph.debugging.points import SessionError, Waiting
 from evonb.graph.debugging.session import Session
@@ -20,6 +21,9 @@ class Running(Face):
     async def debug(self, inputs: Mapping[str, Any]) -> Any:
         """Begin a session and run it until nothing but held tasks is left. Breakpoints stay from session to session.
 
+        Cancelling it ends the session, as `stop` does; cancelling any other command leaves the session paused, with
+        the tasks that ran waiting as before.
+
         Args:
             inputs: State keys and their first values.
 
@@ -31,8 +35,7 @@ class Running(Face):
             SessionError: Another command is running. A `RuntimeError`.
         """
         with self._command("debug") as session:
-            await session.begin(inputs)
-            return await self._on(session)
+            return await self._on(session) if await begin(session, inputs) else None
 
     async def resume(self, running_queue: list[RunTimeTask] | None = None, *, rerun_effects: bool = False) -> Any:
         """Run on, from the moment that is shown, until nothing but held tasks is left.
@@ -56,7 +59,7 @@ class Running(Face):
         with self._command("resume") as session:
             session.performer.rerun = rerun_effects
             try:
-                if running_queue is not None:
+                if not await decide_start(session) and running_queue is not None:
                     await session.drive([self._runnable(task) for task in running_queue], on=True)
                 return await self._on(session)
             finally:
@@ -87,6 +90,8 @@ class Running(Face):
 
     async def _step_over(self, session: Session, uuid: str | None) -> None:
         inside = session.inside
+        if await decide_start(session) and uuid == self._uuid(0):
+            return
         if uuid is None:
             inside.stepping |= {each.path for each in inside.parked}
             wave = [each for each in self._point.waiting if each.can_run]
@@ -122,6 +127,7 @@ class Running(Face):
         """
         with self._command("step_into") as session:
             inside = session.inside
+            await decide_start(session)
             parked = (
                 inside.find(node_uuid) if node_uuid else next((p for p in inside.parked if _is_graph(p.task)), None)
             )
@@ -172,6 +178,7 @@ class Running(Face):
         """
         self._node(node_name)
         with self._command("run_to") as session:
+            await decide_start(session)
             ready = [each for each in self._point.waiting if each.can_run]
             session.holding.until = node_name
             try:
@@ -218,6 +225,9 @@ class Running(Face):
             The final state (None before the end), and the tasks that became ready; the end counts as a task.
         """
         with self._command("step_over") as session:
+            if await decide_start(session):
+                new = list(self._point.waiting)
+                return session.result(), [self._trace_tree.as_task(each) for each in new if each.can_run]
             new = await session.drive([self._runnable(task) for task in running_queue], on=False)
             return session.result(), [self._trace_tree.as_task(each) for each in new if each.can_run]
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from evonb.graph import record as records
 from evonb.graph import telling
-from evonb.graph.bus import Bus, Hub
+from evonb.graph.bus import Hub
 from evonb.graph.debugging.breakpoints import Breakpoints
 from evonb.graph.debugging.driving import Driver
 from evonb.graph.debugging.holding import Holding
@@ -23,10 +23,8 @@ from evonb.graph.debugging.inside import Inside, Parked
 from evonb.graph.debugging.line import Line, Moment, back_from, visits_at
 from evonb.graph.debugging.performing import Done, Performer
 from evonb.graph.debugging.points import Numbers, Point, SessionError, Waiting, advanced
-from evonb.graph.debugging.rows import plain
 from evonb.graph.decide import Hop, Outcome, Task, decide, in_edge_order
 from evonb.graph.events import ForkMade, RunPaused
-from evonb.graph.hops import hops_of
 from evonb.graph.isolate import take
 from evonb.graph.plan import Plan
 from evonb.graph.record import Record
@@ -191,48 +189,6 @@ class Session:
                 self.keeper.pause()
             self.changed()
 
-    async def begin(self, inputs: Mapping[str, Any], bus: Bus | None = None) -> None:
-        """A new session at its start; the breakpoints stay. Inputs that don't fit leave no session.
-
-        Raises:
-            StateError: An input doesn't fit the schema.
-            RouterError: The start's router answered an undeclared target.
-        """
-        self.clear()
-        self.breakpoints.zero()
-        self.attach(Run(self.plan, bus or Bus(self.hub, live=True), self.limit, keeps=True))
-        try:
-            await self._begin(take(dict(inputs)))
-        except BaseException:
-            self.clear()
-            raise
-        self.changed()
-
-    async def _begin(self, inputs: dict[str, Any]) -> None:
-        telling.run_started(self.run.bus, self.plan.name, inputs)
-        try:
-            start = records.root(self.plan.schema, inputs)
-        except Exception as error:
-            telling.run_failed(self.run.bus, self.plan.name, error)
-            raise
-        self.keeper = self.make_keeper(self, plain(start.cut or {}))
-        first = Task(self.plan.start, (start,), (), -1, "", None, True)
-        self.set_line(Line(Moment(number=0, before=None, point=Point(), record=start)))
-        await self._take_in_start(first, start)
-
-    async def _take_in_start(self, first: Task, start: Record) -> None:
-        hops = await hops_of(self.run, first, start)
-        outcome = decide({}, first, hops)
-        point, made = advanced(Point(), None, first, outcome, self.numbers)
-        self.count(outcome)
-        moment = Moment(number=0, before=None, point=point, record=start, hops=tuple(hops), made=tuple(made))
-        self.set_line(Line(moment))
-        self.learn(moment)
-        self._tell(first, hops, outcome)
-        if self.keeper is not None:
-            self.keeper.note(moment)
-            self.keeper.flush()
-
     def attach(self, run: Run) -> None:
         """Stand on this run."""
         self._run = run
@@ -275,7 +231,7 @@ class Session:
             after, done.status, ran=waiting, record=done.record, hops=tuple(done.hops), made=tuple(made),
             duration_s=done.duration_s, at_s=done.at_s, tools=done.tools,
         )  # fmt: skip
-        self._tell(task, done.hops, outcome)
+        self.tell(task, done.hops, outcome)
         self.holding.passed(moment)
         return made
 
@@ -285,7 +241,8 @@ class Session:
             self.run.visits[ready.node.index] += 1
             ready.visit = self.run.visits[ready.node.index]
 
-    def _tell(self, task: Task, hops: Sequence[Hop], outcome: Outcome) -> None:
+    def tell(self, task: Task, hops: Sequence[Hop], outcome: Outcome) -> None:
+        """Tell listeners where a task has led."""
         if self.run.bus.on:
             telling.went_on(self.run, task, hops, outcome)
 
@@ -374,10 +331,8 @@ class Session:
         """The final state if nothing waits any more, else None; tells listeners which of the two."""
         run, point = self.run, self.line.present.point
         if self.status_after() == "paused":
-            names = tuple(each.node.name for each in point.waiting)
             held = any(self.holding.holder(each) for each in point.waiting)
-            reason = "pause" if self.pausing else "breakpoint" if held or self.inside.parked else "step"
-            run.bus.emit(RunPaused, (), reason=reason, waiting=names)
+            self.tell_paused("pause" if self.pausing else "breakpoint" if held or self.inside.parked else "step")
             return None
         state = self.final_state()
         if self.line.present.status == "stopped":
@@ -385,6 +340,11 @@ class Session:
             return None
         telling.run_finished(run, state)
         return take(state)
+
+    def tell_paused(self, reason: str) -> None:
+        """Tell listeners that nothing runs, and what waits."""
+        names = tuple(each.node.name for each in self.line.present.point.waiting)
+        self.run.bus.emit(RunPaused, (), reason=reason, waiting=names)
 
     def status_after(self) -> Status:
         """The status once the command that runs is over."""

@@ -51,7 +51,9 @@ class Storing(Face):
         """Go on with a stored run where it stands: breakpoints, pins, branches and half-arrived joins included.
 
         Runs nothing, and reads only where it stands; values are read when somebody asks, or before it goes on. A
-        warning says then what couldn't be made again, such as objects whose class is gone.
+        warning says then what couldn't be made again, such as objects whose class is gone. What routers and filters
+        answered is kept; only a start that hadn't answered when the process was killed waits to be asked again, so
+        they must give the same state the same answer.
 
         Args:
             run_id: As `runs` tells it.

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from evonb.graph.debugging.effects import is_effect
 from evonb.graph.debugging.line import Moment, Step
-from evonb.graph.debugging.points import Waiting
+from evonb.graph.debugging.points import Waiting, start_waits
 from evonb.graph.decide import Slot
 from evonb.graph.waits import parted
 
@@ -189,7 +189,10 @@ def _future(session: Session) -> str:
 def _changeable(session: Session) -> str:
     if reason := _idle(session) or _still(session):
         return reason
-    return "" if session.line.here.point.waiting else "nothing waits"
+    point = session.line.here.point
+    if start_waits(point):
+        return "the start hasn't chosen where to go yet; step or resume first"
+    return "" if point.waiting else "nothing waits"
 
 
 def _running(session: Session) -> str:
@@ -201,7 +204,7 @@ def _running(session: Session) -> str:
 def _stoppable(session: Session) -> str:
     if session.busy:
         return ""
-    return "nothing runs" if _runnable(session) else ""
+    return "nothing runs" if _runnable(session) or start_waits(session.line.present.point) else ""
 
 
 COMMANDS: dict[str, tuple[str, Callable[[Session], str]]] = {

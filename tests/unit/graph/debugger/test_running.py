@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from evonb.errors import NodeError, StateError
+from evonb.errors import NodeError, RouterError, StateError
+from evonb.graph import GraphEngineDebugger, events
 from evonb.graph.debugging.points import SessionError
 
 pytestmark = pytest.mark.asyncio
@@ -92,6 +94,136 @@ async def test_a_paused_session_can_be_stopped(graphs: Any) -> None:
     graph.stop()
     assert (graph.status, graph.waiting()) == ("finished", [])
     assert graph.allowed()["stop"] == "Stop: nothing runs"
+
+
+def ends_of(seen: list[Any]) -> list[tuple[str, str]]:
+    """Which of the events that nothing runs after were told, and why."""
+    ends = [each for each in seen if isinstance(each, events.RunFinished | events.RunFailed | events.RunPaused)]
+    return [(type(each).__name__, getattr(each, "reason", "")) for each in ends]
+
+
+async def given_up(work: Any, entered: asyncio.Event) -> None:
+    """Cancel work once a node runs in it."""
+    task = asyncio.ensure_future(work)
+    await entered.wait()
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
+
+
+@pytest.mark.parametrize("is_reopened", [False, True])
+async def test_a_cancelled_debug_ends_for_everybody_and_can_be_gone_on_from(
+    graphs: Any, tmp_path: Path, is_reopened: bool
+) -> None:
+    gate = Gate()
+    builder = graphs.builder(b=gate.node)
+    graph = graphs.debugging(builder, str(tmp_path / "runs.db"))
+    seen: list[Any] = []
+    graph.attach(seen.append)
+    await given_up(graph.debug({"n": 0}), gate.entered)
+    assert gate.cancelled
+    assert ends_of(seen) == [("RunFinished", "stopped")]
+    assert [each.node for each in seen if isinstance(each, events.NodeSkipped)] == ["b"]
+    assert graph.runs()[0].status == "stopped"
+    assert (graph.status, graph.allowed()["debug"]) == ("finished", "")
+    assert [(step.node, step.status) for step in graph.history()] == [("a", "done"), ("b", "stopped")]
+    assert graph.state(1) == {"log": ["a"], "n": 1}
+    gate.go.set()
+    if is_reopened:
+        graph.store.close()
+        graph = GraphEngineDebugger.open(tmp_path / "runs.db", graph.run_id, graph=builder)
+    graph.restore_step()
+    assert (await graph.resume())["log"] == ["a", "gate", "c", "d"]
+
+
+async def test_a_cancelled_step_leaves_the_session_paused_where_it_was(graphs: Any, names: Any) -> None:
+    gate = Gate()
+    graph = graphs(b=gate.node)
+    graph.set_breakpoint("b")
+    await graph.debug({"n": 0})
+    seen: list[Any] = []
+    graph.attach(seen.append)
+    await given_up(graph.step_over(), gate.entered)
+    assert ends_of(seen) == [("RunPaused", "pause")]
+    assert (graph.status, names(graph), len(graph.history())) == ("paused", ["b"], 1)
+    gate.go.set()
+    assert await graph.step_over() is None
+    assert (await graph.resume())["n"] == 4
+
+
+async def test_a_cancelled_live_session_ends_for_everybody(graphs: Any) -> None:
+    gate = Gate()
+    graph = graphs(b=gate.node)
+    seen: list[Any] = []
+    graph.attach(seen.append)
+    handle = graph.start({"n": 0})
+    await gate.entered.wait()
+    handle._task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await handle
+    assert handle.done
+    assert ends_of(seen) == [("RunFinished", "stopped")]
+    gate.go.set()
+    graph.goto(1)
+    assert (await graph.resume())["n"] == 4
+
+
+async def test_a_live_session_that_is_given_up_at_once_leaves_the_debugger_free(graphs: Any) -> None:
+    graph = graphs()
+    cancelled = graph.start({"n": 0})
+    cancelled._task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await cancelled
+    stopped = graph.start({"n": 0})
+    stopped.stop()
+    assert await stopped is None
+    assert (graph.status, graphs.calls) == ("idle", [])
+    assert (await graph.debug({"n": 0}))["n"] == 4
+
+
+@pytest.mark.parametrize("way", ["cancel", "stop", "stop the handle"])
+async def test_giving_up_while_the_starts_router_is_asked_leaves_no_session_and_a_run_to_open(
+    graphs: Any, tmp_path: Path, way: str
+) -> None:
+    asked, may_answer = asyncio.Event(), asyncio.Event()
+
+    async def route(state: Any) -> str:
+        asked.set()
+        await may_answer.wait()
+        return "b"
+
+    builder = graphs.builder(("ac", "bc"))
+    builder._edges["start"].clear()
+    builder.add_condition_edge("start", route, ["a", "b"])
+    graph = graphs.debugging(builder, str(tmp_path / "runs.db"))
+    seen: list[Any] = []
+    graph.attach(seen.append)
+    if way == "cancel":
+        await given_up(graph.debug({"n": 0}), asked)
+    else:
+        handle = graph.start({"n": 0})
+        await asked.wait()
+        (graph if way == "stop" else handle).stop()
+        assert await handle is None
+    assert ends_of(seen) == [("RunFinished", "stopped")]
+    assert graph.status == "idle"
+    assert [run.status for run in graph.runs()] == ["stopped"]
+    may_answer.set()
+    graph.open_run(graph.runs()[0].run_id)
+    assert (await graph.resume())["log"] == ["b", "c"]
+
+
+async def test_a_start_whose_router_fails_is_told_as_a_failed_run(graphs: Any) -> None:
+    builder = graphs.builder()
+    builder._edges["start"].clear()
+    builder.add_condition_edge("start", lambda state: "nowhere", ["a"])
+    graph = graphs.debugging(builder)
+    seen: list[Any] = []
+    graph.attach(seen.append)
+    with pytest.raises(RouterError):
+        await graph.debug({"n": 0})
+    assert ends_of(seen) == [("RunFailed", "")]
+    assert (graph.status, graph.runs()[0].status) == ("idle", "failed")
 
 
 async def test_commands_without_a_session_say_so(graphs: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import warnings
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
@@ -297,6 +298,88 @@ async def test_a_run_that_was_killed_before_its_first_step_can_be_opened_again_a
         assert [each.node_name for each in graph.waiting()] == [name]
         await graph.step_over()
     assert (await reopened(graphs, graph, path, builder).resume())["log"] == ["a", "b", "c", "d"]
+
+
+def routed(graphs: Any, asked: list[int], asking: asyncio.Event | None = None) -> GraphBuilder:
+    """A graph whose start has a router, and a filter on the way."""
+
+    async def route(state: Any) -> list[Any]:
+        asked.append(state["n"])
+        if asking is not None:
+            asking.set()
+        await asyncio.sleep(0)
+        return [("b", lambda state: {**state, "n": 10})]
+
+    builder: GraphBuilder = graphs.builder(("ac", "bc"))
+    builder._edges["start"].clear()
+    builder.add_condition_edge("start", route, ["a", "b"])
+    return builder
+
+
+@pytest.mark.parametrize("act", ["resume", "step_over", "run_to", "the start alone"])
+async def test_a_run_killed_before_its_starts_router_had_answered_is_asked_again(
+    graphs: Any, path: str, act: str
+) -> None:
+    asked: list[int] = []
+    builder = routed(graphs, asked)
+    graph = graphs.debugging(builder, path)
+    graph.set_breakpoint("b")
+    await graph.debug({"n": 1})
+    graph.store.drop_steps(graph.run_id, [0], {"position": None})  # as if it had been killed before
+    asked.clear()
+    for _ in range(2):  # looking, and being killed again, changes nothing
+        graph = reopened(graphs, graph, path, builder)
+        assert (graph.status, [each.node_name for each in graph.waiting()]) == ("paused", ["start"])
+        assert (graph.state(), graph.history(), asked) == ({"log": [], "n": 1}, [], [])
+        assert graph.allowed()["edit"].startswith("Edit: the start hasn't chosen")
+        graph.clear_all_breakpoint()
+        graph.set_breakpoint("c")
+        graph.save_status_to_db()
+    if act == "step_over":
+        await graph.step_over()
+    elif act == "run_to":
+        await graph.run_to("c")
+    elif act == "the start alone":
+        await graph.step_over(graph.find("start"))
+        assert [each.node_name for each in graph.waiting()] == ["b"]
+    graph = reopened(graphs, graph, path, builder)
+    graph.clear_all_breakpoint()
+    assert await graph.resume() == {"log": ["b", "c"], "n": 12}
+    assert asked == [1]
+    assert [(step.number, step.node) for step in graph.history()] == [(1, "b"), (2, "c"), (3, "end")]
+    assert graph.history() == reopened(graphs, graph, path, builder).history()
+
+
+async def test_a_start_that_is_asked_again_may_be_stopped_or_fail_and_still_waits(graphs: Any, path: str) -> None:
+    asking = asyncio.Event()
+    builder = routed(graphs, [], asking)
+    graph = graphs.debugging(builder, path)
+    await graph.debug({"n": 1})
+    asking.clear()
+    graph.store.drop_steps(graph.run_id, [0, 1, 2, 3], {"position": None})
+    graph = reopened(graphs, graph, path, builder)
+    seen: list[Any] = []
+    graph.attach(seen.append)
+    resuming = asyncio.ensure_future(graph.resume())
+    await asking.wait()
+    graph.stop()
+    assert await resuming is None
+    assert [type(each).__name__ for each in seen] == ["RunStarted", "RunPaused"]
+    assert [each.node_name for each in graph.waiting()] == ["start"]
+    assert (await graph.resume())["log"] == ["b", "c"]
+
+
+async def test_a_filter_on_the_way_from_the_start_is_asked_again_too(graphs: Any, path: str) -> None:
+    builder = graphs.builder()
+    builder._edges["start"].clear()
+    builder.add_edge("start", "a", state_filter=lambda state: {**state, "n": 10})
+    graph = graphs.debugging(builder, path)
+    graph.set_breakpoint("a")
+    await graph.debug({"n": 1})
+    graph.store.drop_steps(graph.run_id, [0], {"position": None})
+    graph = reopened(graphs, graph, path, builder)
+    graph.clear_all_breakpoint()
+    assert (await graph.resume())["n"] == 14
 
 
 async def test_what_can_not_be_made_again_is_said_before_it_goes_on(graphs: Any, path: str) -> None:
