@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
 
 from pydantic import Field, PrivateAttr, SkipValidation
 
+from evonb._secrets import check_no_secrets
 from evonb.agents import payloads
 from evonb.agents.conversation import Text, messages_of, text_from, value_of, with_system
 from evonb.agents.models import check_model, pick_model
@@ -67,6 +68,20 @@ class AgentNode(AsyncStreamNode):
         parser = parser_for(fields.get("output"), "AgentNode")
         super().__init__(**{**fields, "tools": as_toolbox(fields.get("tools"))})
         self._parser = parser
+
+    def to_saved(self) -> dict[str, Any]:
+        """What a saved graph holds of it: its settings; model and tools say themselves what of them is saved.
+
+        Raises:
+            EvonbError: An option is a secret.
+        """
+        check_no_secrets(self.options, "options")
+        return dict(self)
+
+    @classmethod
+    def from_saved(cls, fields: Mapping[str, Any]) -> Self:
+        """A node of such settings."""
+        return cls(**fields)
 
     async def __call__(self, state: Any, stream_writer: StreamWriter) -> dict[str, Any]:
         """Ask the model once, or until its reply can be parsed.

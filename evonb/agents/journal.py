@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, Self
 
 from evonb.graph.toolwatch import ToolWatch, current_tool_watch
 from evonb.tools import ReceiptJournal, ToolReceipt
@@ -40,6 +40,15 @@ class JournalOfRuns(ReceiptJournal):
         super().__init__()
         self._journals: OrderedDict[str, ReceiptJournal] = OrderedDict()
         self._journals_lock = threading.Lock()
+
+    def to_saved(self) -> dict[str, Any]:
+        """Nothing: receipts belong to runs, and a saved graph begins without any."""
+        return {}
+
+    @classmethod
+    def from_saved(cls, fields: Mapping[str, Any]) -> Self:
+        """An empty journal."""
+        return cls()
 
     def __len__(self) -> int:
         with self._journals_lock:

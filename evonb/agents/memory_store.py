@@ -7,7 +7,7 @@ import hashlib
 import re
 import threading
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Self
 from uuid import uuid4
 
 from evonb._optional import require
@@ -67,6 +67,22 @@ class InMemoryStore:
         self._items: dict[str, DBItem] = {}
         self._vectors: dict[str, Any] = {}
         self._lock = threading.RLock()
+
+    def to_saved(self) -> dict[str, Any]:
+        """What a saved graph holds of it: the embedder, the texts and their vectors, so that nothing is asked anew."""
+        with self._lock:
+            items = list(self._items.values())
+            vectors = [self._vectors[item_id].astype("<f8").tobytes() for item_id in self._items]
+        return {"embedder": self.embedder, "items": items, "vectors": vectors}
+
+    @classmethod
+    def from_saved(cls, fields: Mapping[str, Any]) -> Self:
+        """A store with these texts."""
+        store = cls(fields["embedder"])
+        for item, vector in zip(fields["items"], fields["vectors"], strict=True):
+            store._items[item.ids] = item
+            store._vectors[item.ids] = _numpy().frombuffer(vector, dtype="<f8")
+        return store
 
     def __len__(self) -> int:
         return len(self._items)

@@ -6,7 +6,7 @@ import difflib
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, Self
 
 from evonb.errors import EvonbError, GraphError
 from evonb.llm import ChatModel
@@ -61,6 +61,15 @@ class ModelSet(Mapping[str, ChatModel]):
     def with_models(self, **models: ChatModel) -> ModelSet:
         """A set of these models and more; the default stays."""
         return ModelSet({**self._models, **models}, default=self.default)
+
+    def to_saved(self) -> dict[str, Any]:
+        """What a saved graph holds of it: the models, each in its own way, and the default."""
+        return {"models": dict(self._models), "default": self.default}
+
+    @classmethod
+    def from_saved(cls, fields: Mapping[str, Any]) -> Self:
+        """A set of such models."""
+        return cls(fields["models"], default=fields["default"])
 
     def __getitem__(self, model_id: str) -> ChatModel:
         return self._models[model_id]

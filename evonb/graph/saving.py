@@ -1,37 +1,32 @@
-"""Python objects as plain data and back: values by a fixed list of kinds, code by import name or signed source.
+"""Python objects as plain data: values by a fixed list of kinds, code by import name or signed source.
 
-There is no pickle and no eval of names. What fits no kind is refused by name, on saving as on loading.
+There is no pickle. What fits no kind is refused by name. `loading` is the way back.
 """
 
 from __future__ import annotations
 
 import base64
-import builtins
 import dataclasses
 import functools
-import hashlib
-import importlib
+import inspect
 import math
 import sys
-from collections.abc import Callable, Mapping
 from enum import Enum
 from types import FunctionType, MethodType, ModuleType
-from typing import Any
+from typing import Any, get_origin, is_typeddict
 
-from pydantic import BaseModel
+from pydantic import BaseModel, Field
+from pydantic.fields import FieldInfo
 
-from evonb.errors import GraphError
-from evonb.graph.source import function_from, source_text
-from evonb.graph.trust import is_signed, signed, users_module
+from evonb.errors import EvonbError, GraphError
+from evonb.graph.declared import Sharing, declares, sharing
+from evonb.graph.source import source_text
+from evonb.graph.trust import signed
 from evonb.typing import MISSING
 
-__all__ = ["Loader", "Saver", "Untrusted", "is_importable"]
+__all__ = ["KIND", "Saver", "follow", "is_importable"]
 
 KIND = "$"
-
-
-class Untrusted(GraphError):
-    """Data hold code that this user didn't sign."""
 
 
 def is_importable(thing: Any) -> bool:
@@ -40,10 +35,11 @@ def is_importable(thing: Any) -> bool:
     name = getattr(thing, "__qualname__", None)
     if module is None or module.__name__ == "__main__" or not isinstance(name, str):
         return False
-    return _follow(module, name) is thing
+    return follow(module, name) is thing
 
 
-def _follow(module: Any, name: str) -> Any:
+def follow(module: Any, name: str) -> Any:
+    """What a dotted name leads to from a module; None if nothing."""
     found = module
     for part in name.split("."):
         found = getattr(found, part, None)
@@ -51,7 +47,11 @@ def _follow(module: Any, name: str) -> Any:
 
 
 class Saver:
-    """Makes plain data of objects. Sharing and cycles aren't kept; a cycle is refused."""
+    """Makes plain data of objects.
+
+    An object of a user's class, or one that declares its form, stays one wherever it is met. Other values are copied
+    wherever they are met, and a cycle of them is refused.
+    """
 
     def __init__(self) -> None:
         self._open: list[int] = []
@@ -89,6 +89,10 @@ class Saver:
             return {KIND: "missing"}
         if isinstance(value, ModuleType):
             return signed({KIND: "module", "name": value.__name__})
+        if get_origin(value) is not None or value is Any:
+            from evonb.graph.saved_schema import save_type
+
+            return {KIND: "type", "of": save_type(value, self, place)}
         if isinstance(value, FunctionType | type) or (callable(value) and not isinstance(value, BaseModel)):
             return self.code(value, place)
         return self._object(value, place)
@@ -101,6 +105,11 @@ class Saver:
 
     def _object(self, value: Any, place: str) -> Any:
         kind = type(value)
+        if declares(value, place):
+            with sharing() as shared:
+                return self._declared(value, shared, place)
+        if isinstance(value, FieldInfo):
+            return {KIND: "field", "given": self.save(_field_arguments(value, place), place)}
         if isinstance(value, Enum):
             return {KIND: "enum", "class": self.code(kind, place), "name": value.name}
         if isinstance(value, BaseModel):
@@ -108,14 +117,38 @@ class Saver:
         elif dataclasses.is_dataclass(value):
             fields = {field.name: getattr(value, field.name) for field in dataclasses.fields(value)}
         elif _is_plain(kind):
-            fields = dict(vars(value))
+            with sharing() as shared:
+                return self._plain_object(value, shared, place)
         else:
             raise GraphError(
                 f"{place} is {kind.__name__}, which can't be saved",
-                fix="use plain data, or make it inside the function",
+                fix="use plain data, make it inside a function, or give its class the methods to_saved and from_saved",
             )
         data = {name: self.save(item, f"{place}.{name}") for name, item in fields.items()}
         return {KIND: "object", "class": self.code(kind, place), "fields": data}
+
+    def _plain_object(self, value: Any, shared: Sharing, place: str) -> dict[str, Any]:
+        known = shared.name_of(value)
+        if known is not None:
+            return {KIND: "same", "as": known}
+        name = shared.add(value)
+        # A tool that was taken from the object is kept in it, and made anew when it is taken again.
+        held = {key: item for key, item in vars(value).items() if getattr(item, "holder", None) is not value}
+        fields = {key: self.save(item, f"{place}.{key}") for key, item in held.items()}
+        return {KIND: "object", "class": self.code(type(value), place), "fields": fields, "as": name}
+
+    def _declared(self, value: Any, shared: Sharing, place: str) -> dict[str, Any]:
+        """An object by its own saved form, signed as a whole: these are what talks to the world."""
+        known = shared.name_of(value)
+        if known is not None:
+            return {KIND: "same", "as": known}
+        try:
+            form = value.to_saved()
+        except EvonbError as error:
+            raise GraphError(f"{place}: {error.what}", where=error.where, fix=error.fix) from error
+        fields = {name: self.save(item, f"{place}.{name}") for name, item in form.items()}
+        name = shared.add(value)
+        return signed({KIND: "made", "class": self.code(type(value), place), "fields": fields, "as": name})
 
     # --- code ------------------------------------------------------------------------------------
 
@@ -123,13 +156,18 @@ class Saver:
         """A function, class or callable object as data."""
         if isinstance(thing, functools.partial):
             parts = {"function": thing.func, "args": list(thing.args), "kwargs": thing.keywords}
-            return {KIND: "partial", **{key: self.save(item, f"{place}.{key}") for key, item in parts.items()}}
+            saved = {key: self.save(item, f"{place}.{key}") for key, item in parts.items()}
+            return signed({KIND: "partial", **saved})
         if isinstance(thing, MethodType):
-            return {KIND: "method", "of": self.save(thing.__self__, place), "name": thing.__name__}
+            return signed({KIND: "method", "of": self.save(thing.__self__, place), "name": thing.__name__})
         if is_importable(thing):
             return signed({KIND: "name", "module": thing.__module__, "name": thing.__qualname__})
         if isinstance(thing, FunctionType):
             return self._source(thing, place)
+        if isinstance(thing, type) and _is_shape(thing):
+            from evonb.graph.saved_schema import save_schema
+
+            return {KIND: "schema", "of": save_schema(thing, self)}
         if isinstance(thing, type):
             raise GraphError(
                 f"{place}: the class {thing.__qualname__!r} can't be imported by name, so it can't be saved",
@@ -166,6 +204,32 @@ class Saver:
         }
 
 
+def _field_arguments(info: FieldInfo, place: str) -> dict[str, Any]:
+    """What `Field` was called with; pydantic turns limits into objects that have them under the same names."""
+    given = {name: value for name, value in info._attributes_set.items() if name != "annotation"}
+    for limit in info.metadata:
+        limits = {each.name for each in dataclasses.fields(limit)} if dataclasses.is_dataclass(limit) else vars(limit)
+        given.update({name: getattr(limit, name) for name in limits})
+    if unknown := given.keys() - inspect.signature(Field).parameters.keys():
+        raise GraphError(
+            f"{place} has a rule that can't be saved: {', '.join(sorted(unknown))}",
+            fix="use limits such as ge, max_length and pattern, or check inside the function",
+        )
+    return given
+
+
+def _is_shape(kind: type) -> bool:
+    """Whether a class without an import name is nothing but its fields, so that it can be made again key by key."""
+    if is_typeddict(kind):
+        return True
+    if not issubclass(kind, BaseModel) or kind.__bases__ != (BaseModel,) or kind.model_config:
+        return False
+    validators = kind.__pydantic_decorators__
+    has_rules = any(getattr(validators, field.name) for field in dataclasses.fields(validators))
+    has_code = any(isinstance(value, FunctionType | property | classmethod) for value in vars(kind).values())
+    return not has_rules and not has_code and all(info.alias is None for info in kind.model_fields.values())
+
+
 def _is_plain(kind: type) -> bool:
     """Whether all that its instances hold is in their `__dict__`: the class and its bases are the user's own."""
     bases = [base for base in kind.__mro__ if base.__module__ not in ("typing", "abc") and base is not object]
@@ -182,126 +246,3 @@ def _names_of(code: Any) -> list[str]:
         if hasattr(constant, "co_names"):
             names += _names_of(constant)
     return list(dict.fromkeys(names))
-
-
-class Loader:
-    """Makes objects of plain data.
-
-    Args:
-        trust: Whether code that isn't signed is run.
-    """
-
-    def __init__(self, *, trust: bool) -> None:
-        self._trust = trust
-        self._makers: dict[str, Callable[[Mapping[str, Any]], Any]] = {
-            "float": lambda data: float(data["text"]),
-            "bytes": lambda data: base64.b64decode(data["text"]),
-            "missing": lambda data: MISSING,
-            "tuple": lambda data: tuple(map(self.load, data["items"])),
-            "set": lambda data: set(map(self.load, data["items"])),
-            "frozenset": lambda data: frozenset(map(self.load, data["items"])),
-            "dict": lambda data: {self.load(key): self.load(value) for key, value in data["items"]},
-            "enum": lambda data: self.load(data["class"])[data["name"]],
-            "module": self._module,
-            "object": self._object,
-            "partial": self._partial,
-            "method": self._method,
-            "name": self._name,
-            "source": self._source,
-        }
-
-    def load(self, data: Any) -> Any:
-        """The value of data that a `Saver` made.
-
-        Raises:
-            Untrusted: It holds code that isn't signed.
-            GraphError: It is damaged, or a name can't be found.
-        """
-        if isinstance(data, list):
-            return [self.load(item) for item in data]
-        if not isinstance(data, Mapping):
-            return data
-        if KIND not in data:
-            return {key: self.load(value) for key, value in data.items()}
-        maker = self._makers.get(data[KIND])
-        if maker is None:
-            raise GraphError(f"Saved data hold the unknown kind {data[KIND]!r}")
-        try:
-            return maker(data)
-        except (KeyError, TypeError, AttributeError) as error:
-            raise GraphError(f"Saved data of kind {data[KIND]!r} are damaged: {error}") from error
-
-    def _module(self, data: Mapping[str, Any]) -> Any:
-        if not self._trust and not is_signed(data):
-            raise Untrusted(f"module {data['name']!r}")
-        return importlib.import_module(data["name"])
-
-    def _name(self, data: Mapping[str, Any]) -> Any:
-        module, name = data["module"], data["name"]
-        if self._trust or is_signed(data):
-            try:
-                found = _follow(importlib.import_module(module), name)
-            except ImportError as error:
-                raise GraphError(f"Module {module!r} can't be imported: {error}", fix="make it importable") from error
-        else:
-            found = _safe_name(module, name)
-        if found is None:
-            raise GraphError(f"There is no {name!r} in module {module!r}", fix="define it there under this name")
-        return found
-
-    def _source(self, data: Mapping[str, Any]) -> Any:
-        if not self._trust and not is_signed(data):
-            raise Untrusted(f"source of {data['name']!r}")
-        names = self._globals_of(data)
-        free = {name: self.load(value) for name, value in data["free"].items()}
-        digest = hashlib.sha256(data["text"].encode()).hexdigest()[:12]
-        function = function_from(data["text"], data["name"], free, names, f"<saved {data['name']} {digest}>")
-        function.__module__ = data["module"]
-        function.__defaults__ = tuple(self.load(data["defaults"])) or None
-        function.__kwdefaults__ = self.load(data["kwdefaults"]) or None
-        return function
-
-    def _globals_of(self, data: Mapping[str, Any]) -> dict[str, Any]:
-        if not data["globals"] and data["module"] != "__main__":
-            try:
-                return vars(importlib.import_module(data["module"]))
-            except ImportError:
-                pass  # the function may not need its module
-        return {"__builtins__": builtins, **{name: self.load(value) for name, value in data["globals"].items()}}
-
-    def _object(self, data: Mapping[str, Any]) -> Any:
-        kind = self.load(data["class"])
-        fields = {name: self.load(value) for name, value in data["fields"].items()}
-        if not isinstance(kind, type):
-            raise GraphError(f"Saved data name {kind!r} as a class")
-        if issubclass(kind, BaseModel):
-            return kind(**{name: value for name, value in fields.items() if name in kind.model_fields})
-        made = object.__new__(kind)
-        for name, value in fields.items():
-            object.__setattr__(made, name, value)
-        return made
-
-    def _partial(self, data: Mapping[str, Any]) -> Any:
-        return functools.partial(self.load(data["function"]), *self.load(data["args"]), **self.load(data["kwargs"]))
-
-    def _method(self, data: Mapping[str, Any]) -> Any:
-        method = getattr(self.load(data["of"]), data["name"])
-        if not isinstance(method, MethodType):
-            raise GraphError(f"Saved data name {data['name']!r} as a method")
-        return method
-
-
-def _safe_name(module: str, name: str) -> Any:
-    """What unsigned data may name: functions and classes that the user's imported modules define, and our types."""
-    if module.partition(".")[0] == "evonb":
-        found = _follow(sys.modules.get(module), name) if module in sys.modules else None
-        if isinstance(found, type):
-            return found
-        raise Untrusted(f"{module}:{name}")
-    if module == "builtins" and name in ("int", "str", "float", "bool", "list", "dict", "tuple", "set", "bytes"):
-        return getattr(builtins, name)
-    own = users_module(module)
-    found = None if own is None else _follow(own, name)
-    if isinstance(found, FunctionType | type) and found.__module__ == module:
-        return found
-    raise Untrusted(f"{module}:{name}")

@@ -13,12 +13,14 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from pydantic import PydanticUserError, ValidationError
 
 from evonb.errors import EvonbError, GraphError
+from evonb.graph.declared import sharing
 from evonb.graph.edges import EdgeSpecBase, cast_edge
+from evonb.graph.loading import Loader, Untrusted
 from evonb.graph.nodes import GraphNodeSpec, NodeBase, callable_to_node
 from evonb.graph.plan import START, in_order
 from evonb.graph.retry import RetryPolicy
 from evonb.graph.saved_schema import load_schema, save_schema
-from evonb.graph.saving import Loader, Saver, Untrusted
+from evonb.graph.saving import Saver
 
 if TYPE_CHECKING:
     from evonb.graph.builder import GraphBuilder
@@ -54,12 +56,14 @@ def load_function(data: Mapping[str, Any], place: str, *, trust: bool) -> Any:
 def dump_builder(builder: GraphBuilder, graph_name: str, version: str) -> dict[str, Any]:
     """The data of a builder; every fault of it is reported at once."""
     faults: Faults = []
+    with sharing():
+        parts = _dump_parts(builder.state_schema, builder._nodes, builder._edges, faults)
     data = {
         "graph_name": graph_name,
         "version": version,
         "name": builder.name,
         "strict": builder.strict,
-        **_dump_parts(builder.state_schema, builder._nodes, builder._edges, faults),
+        **parts,
         "entry_set": bool(builder._edges.get(START)),
     }
     if faults:
@@ -71,15 +75,14 @@ def dump_builder(builder: GraphBuilder, graph_name: str, version: str) -> dict[s
 def _dump_parts(
     schema: Any, nodes: Mapping[str, GraphNodeSpec], edges: Mapping[str, list[EdgeSpecBase]], faults: Faults
 ) -> dict[str, Any]:
-    order = {id(edge): at for at, edge in enumerate(in_order(edges))}
-    return {
+    # In the order in which they are loaded: what is shared is saved where it is met first.
+    parts = {
         "state_schema": _tried(lambda: save_schema(schema, Saver()), faults),
         "nodes": {name: _dump_spec(name, spec, faults) for name, spec in nodes.items()},
-        "edges": {
-            source: [{**(_tried(edge.as_data, faults) or {}), "order": order[id(edge)]} for edge in of_source]
-            for source, of_source in edges.items()
-        },
     }
+    saved = {id(edge): {**(_tried(edge.as_data, faults) or {}), "order": at} for at, edge in enumerate(in_order(edges))}
+    parts["edges"] = {source: [saved[id(edge)] for edge in of_source] for source, of_source in edges.items()}
+    return parts
 
 
 def _dump_spec(name: str, spec: GraphNodeSpec, faults: Faults) -> dict[str, Any]:
@@ -123,7 +126,8 @@ def load_builder(cls: type[_B], data: Mapping[str, Any], *, trust: bool) -> _B:
     """The builder of data that `dump_builder` made; every piece that isn't trusted is named at once."""
     refused: Faults = []
     try:
-        schema, nodes, edges = _load_parts(data, trust, refused)
+        with sharing():
+            schema, nodes, edges = _load_parts(data, trust, refused)
     except (AttributeError, KeyError, TypeError, PydanticUserError, RecursionError, ValidationError) as error:
         first = str(error).partition("\n")[0]
         raise GraphError(
@@ -163,14 +167,14 @@ def _load_parts(data: Mapping[str, Any], trust: bool, refused: Faults) -> tuple[
 def _load_spec(name: str, data: Mapping[str, Any], trust: bool, refused: Faults) -> GraphNodeSpec | None:
     loader = Loader(trust=trust)
     node = _load_node(data["node"], loader, trust, refused)
-    retry = loader.load(data.get("retry"))
+    merge, retry = loader.load(data.get("merge")), loader.load(data.get("retry"))
     if node is None:
         return None
     return GraphNodeSpec(
         node=node,
         node_name=name,
         action_mode=data["action_mode"],
-        multi_input_merge_strategy=loader.load(data.get("merge")),
+        multi_input_merge_strategy=merge,
         effect=bool(data.get("effect")),
         run_in=data.get("run_in"),
         timeout=data.get("timeout"),

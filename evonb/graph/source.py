@@ -1,6 +1,7 @@
 """The source of one function, cut out exactly, and a function made of it again."""
 
 from __future__ import annotations
+import __future__
 
 import ast
 import inspect
@@ -14,6 +15,7 @@ from evonb.errors import GraphError
 
 __all__ = ["function_from", "source_text"]
 
+_POSTPONED = __future__.annotations.compiler_flag
 _FACTORY = "__evonb_factory__"
 
 
@@ -96,7 +98,8 @@ def function_from(text: str, name: str, free: Mapping[str, Any], names: dict[str
     # Tracebacks and `inspect` find the text under this name.
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     place: dict[str, Any] = {}
-    exec(compile(source, filename, "exec"), names, place)
+    # Annotations stay text: the names in them needn't be there.
+    exec(compile(source, filename, "exec", flags=_POSTPONED, dont_inherit=True), names, place)
     function = place[_FACTORY](**free)
     function.__qualname__ = name
     return function

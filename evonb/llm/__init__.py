@@ -3,6 +3,7 @@
 All are `ChatModel`s, so a node works with any of them. Optional packages load with the first request.
 """
 
+from evonb._secrets import FromEnv
 from evonb.llm.assemble import StreamAssembly, assemble, from_reply
 from evonb.llm.client import ChatClient
 from evonb.llm.failures import (
@@ -30,6 +31,7 @@ __all__ = [
     "ChunkWriter",
     "EmbedClient",
     "EmptyReply",
+    "FromEnv",
     "LocalModel",
     "Messages",
     "ModelError",

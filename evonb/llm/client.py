@@ -10,6 +10,7 @@ from typing import Any, Self
 
 from pydantic import BaseModel
 
+from evonb._secrets import FromEnv, check_no_secrets
 from evonb.errors import EvonbError
 from evonb.llm.assemble import REASONING_FIELDS
 from evonb.llm.connection import Connection
@@ -35,14 +36,14 @@ class ChatClient:
         model: The model's name on the server.
         base_url: The server's address, usually ending in /v1; None for OPENAI_BASE_URL, or OpenAI itself.
         api_key: None for OPENAI_API_KEY, which is sent to OpenAI and to OPENAI_BASE_URL alone; a server on your own
-            machine usually needs none.
+            machine usually needs none. `FromEnv("NAME")` reads another variable with the first request.
         timeout_s: How long the server may stay silent, at each attempt.
         max_retries: How often a request is repeated, with growing pauses.
         stream: False for servers that can't stream; the pieces then come as one.
         accept_cut_off: Take a reply that ended at a limit of tokens instead of raising; its
             `meta["finish_reason"]` is "length".
         send_reasoning: When the reasoning of earlier answers goes back to the server.
-        headers: Additional headers.
+        headers: Additional headers; values may be `FromEnv("NAME")` too.
         defaults: Options of every request, such as `temperature=0`; those of a call come before them.
 
     Raises:
@@ -59,13 +60,13 @@ class ChatClient:
         model: str,
         *,
         base_url: str | None = None,
-        api_key: str | None = None,
+        api_key: str | FromEnv | None = None,
         timeout_s: float = 60.0,
         max_retries: int = 2,
         stream: bool = True,
         accept_cut_off: bool = False,
         send_reasoning: SendReasoning = "tool_turns",
-        headers: Mapping[str, str] | None = None,
+        headers: Mapping[str, str | FromEnv] | None = None,
         **defaults: Any,
     ) -> None:
         self.model = model
@@ -81,6 +82,28 @@ class ChatClient:
 
     def __repr__(self) -> str:
         return f"ChatClient({self.model!r}, base_url={self.base_url!r})"
+
+    def to_saved(self) -> dict[str, Any]:
+        """What a saved graph holds of it: everything but keys and the values of headers, which come from variables.
+
+        Raises:
+            EvonbError: An option or the address holds a secret.
+        """
+        check_no_secrets(self._defaults, "defaults")
+        return {
+            "model": self.model,
+            **self._connection.to_saved(),
+            "stream": self._streams,
+            "accept_cut_off": self._accept_cut_off,
+            "send_reasoning": self._send_reasoning,
+            "defaults": dict(self._defaults),
+        }
+
+    @classmethod
+    def from_saved(cls, fields: Mapping[str, Any]) -> Self:
+        """A client of such settings; it connects with the first request."""
+        settings = {name: value for name, value in fields.items() if name != "defaults"}
+        return cls(**settings, **fields["defaults"])
 
     @property
     def base_url(self) -> str:

@@ -14,12 +14,17 @@ from urllib.parse import urlsplit
 from weakref import WeakKeyDictionary
 
 from evonb._optional import loaded, require
+from evonb._secrets import FromEnv, check_address, without_secrets
 from evonb.llm.explain import explain
 from evonb.llm.failures import ModelError
 
 __all__ = ["Connection"]
 
 _OPENAI = "https://api.openai.com/v1"
+_PLAIN_HEADERS = frozenset(
+    ("accept", "accept-language", "anthropic-version", "content-type", "http-referer", "user-agent", "x-title")
+)
+"""Every other header may be a secret, so its value is never saved."""
 
 
 class Connection:
@@ -28,11 +33,11 @@ class Connection:
     Args:
         base_url: The server's address up to and with `/v1`; None for the variable OPENAI_BASE_URL, or OpenAI itself.
         api_key: None for the variable OPENAI_API_KEY, which is sent to OpenAI and to OPENAI_BASE_URL alone. Servers
-            on your own machine usually need none.
+            on your own machine usually need none. `FromEnv("NAME")` reads another variable with the first request.
         timeout_s: How long the server may stay silent, at each attempt.
         max_retries: How often a request is repeated, with growing pauses, after 429, 5xx, a time-out or a lost
             connection. A reply that has begun is never asked for again.
-        headers: Additional headers.
+        headers: Additional headers; values may be `FromEnv("NAME")` too.
 
     Raises:
         ModelError: No key is known for OpenAI itself, or `base_url` isn't an address.
@@ -42,15 +47,16 @@ class Connection:
         self,
         *,
         base_url: str | None = None,
-        api_key: str | None = None,
+        api_key: str | FromEnv | None = None,
         timeout_s: float = 60.0,
         max_retries: int = 2,
-        headers: Mapping[str, str] | None = None,
+        headers: Mapping[str, str | FromEnv] | None = None,
     ) -> None:
         self.base_url = _address(base_url or os.environ.get("OPENAI_BASE_URL") or _OPENAI)
         # The key in the environment was set for these two; another server has no right to it.
         is_meant = self.base_url in (_OPENAI, os.environ.get("OPENAI_BASE_URL", "").rstrip("/"))
-        self._key = api_key or (os.environ.get("OPENAI_API_KEY", "") if is_meant else "")
+        self._key: str | FromEnv = api_key or (os.environ.get("OPENAI_API_KEY", "") if is_meant else "")
+        self._key_variable = "OPENAI_API_KEY" if is_meant else "EVONB_API_KEY"
         if not self._key and self.base_url == _OPENAI:
             raise ModelError(
                 "No API key is known for api.openai.com",
@@ -61,12 +67,29 @@ class Connection:
         self.timeout_s = timeout_s
         self.max_retries = max_retries
         self._headers = dict(headers or {})
+        self._sent_key = ""
         self._sync: Any = None
         self._per_loop: WeakKeyDictionary[asyncio.AbstractEventLoop, Any] = WeakKeyDictionary()
         self._lock = threading.Lock()
 
     def __repr__(self) -> str:
         return f"Connection({self.base_url!r})"
+
+    def to_saved(self) -> dict[str, Any]:
+        """The arguments that make it again. In place of a key, the name of the variable that it will come from.
+
+        Raises:
+            EvonbError: The address holds a password.
+        """
+        check_address(self.base_url, "base_url")
+        key = FromEnv(self._key_variable) if isinstance(self._key, str) and self._key else self._key or None
+        return {
+            "base_url": self.base_url,
+            "api_key": key,
+            "timeout_s": self.timeout_s,
+            "max_retries": self.max_retries,
+            "headers": without_secrets(self._headers, "EVONB_HEADER_", plain=_PLAIN_HEADERS),
+        }
 
     def sync_client(self) -> Any:
         """The blocking client; made once."""
@@ -109,7 +132,7 @@ class Connection:
             base_url=self.base_url,
             waited=f"within {self.timeout_s:g} s",
             tries=f"tried {self.max_retries + 1} times" if self.max_retries else "tried once",
-            secret=self._key,
+            secret=self._sent_key,
         )
 
     async def model_names(self) -> list[str]:
@@ -129,13 +152,18 @@ class Connection:
             return []
 
     def _settings(self) -> dict[str, Any]:
+        self._sent_key = self._read(self._key, "the API key")
+        headers = {name: self._read(value, f"the header {name!r}") for name, value in self._headers.items()}
         return {
             "base_url": self.base_url,
-            "api_key": self._key or "none-needed",  # the package refuses to work without one
+            "api_key": self._sent_key or "none-needed",  # the package refuses to work without one
             "timeout": self.timeout_s,
             "max_retries": self.max_retries,
-            "default_headers": self._headers,
+            "default_headers": headers,
         }
+
+    def _read(self, value: str | FromEnv, what: str) -> str:
+        return value.read(what, f"model server {self.base_url}", ModelError) if isinstance(value, FromEnv) else value
 
     @staticmethod
     def _openai() -> Any:

@@ -21,6 +21,7 @@ from urllib.parse import urlsplit
 from pydantic import BaseModel
 
 from evonb._optional import require
+from evonb._secrets import check_no_secrets
 from evonb.errors import MissingDependency
 from evonb.llm.client import ChatClient
 from evonb.llm.failures import ModelError
@@ -74,6 +75,7 @@ class LocalModel:
     ) -> None:
         self._weights = weights
         self._context_tokens = context_tokens
+        self._asked_threads = threads
         self._threads = threads or max(1, (os.cpu_count() or 2) // 2)
         self._timeout_s = timeout_s
         self._defaults = {"temperature": 0, "seed": 1, **defaults, "max_tokens": max_tokens}
@@ -84,6 +86,27 @@ class LocalModel:
 
     def __repr__(self) -> str:
         return f"LocalModel({'running at ' + self.base_url if self.is_running else 'stopped'})"
+
+    def to_saved(self) -> dict[str, Any]:
+        """What a saved graph holds of it: its settings. Its key is made anew with every start.
+
+        Raises:
+            EvonbError: An option holds a secret.
+        """
+        check_no_secrets(self._defaults, "defaults")
+        return {
+            "weights": None if self._weights is None else str(self._weights),
+            "context_tokens": self._context_tokens,
+            "threads": self._asked_threads,
+            "timeout_s": self._timeout_s,
+            "defaults": dict(self._defaults),
+        }
+
+    @classmethod
+    def from_saved(cls, fields: Mapping[str, Any]) -> Self:
+        """A model of such settings; it starts with the first request."""
+        settings = {name: value for name, value in fields.items() if name != "defaults"}
+        return cls(**settings, **fields["defaults"])
 
     @property
     def is_running(self) -> bool:

@@ -10,7 +10,7 @@ import json
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, Self, TypeAlias
 
 from pydantic import BaseModel
 
@@ -60,6 +60,15 @@ class RecordingModel:
 
     def __repr__(self) -> str:
         return f"RecordingModel({str(self.path)!r}, mode={self.mode!r})"
+
+    def to_saved(self) -> dict[str, Any]:
+        """What a saved graph holds of it: the file's path as it was given, the model and the mode."""
+        return {"path": str(self.path), "model": self._model, "mode": self.mode}
+
+    @classmethod
+    def from_saved(cls, fields: Mapping[str, Any]) -> Self:
+        """A model on that file."""
+        return cls(**fields)
 
     async def chat(
         self, messages: Messages | str, *, stream_writer: ChunkSink | None = None, **options: Any

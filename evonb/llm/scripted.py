@@ -10,10 +10,10 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from evonb.errors import EvonbError
 from evonb.llm.model import ChunkSink, Messages, putter, text_of
@@ -65,6 +65,18 @@ class ScriptedModel:
         self._first_token_s = first_token_s
         self._numbers = count()  # next() is atomic, so two threads never get one reply
         self.requests: list[list[Any]] = []
+
+    def to_saved(self) -> dict[str, Any]:
+        """What a saved graph holds of it: the script and its pace. It begins with the first reply again."""
+        replies = self._replies if callable(self._replies) else [_reply_to_saved(each) for each in self._replies]
+        return {"replies": replies, "tokens_per_s": self._tokens_per_s, "first_token_s": self._first_token_s}
+
+    @classmethod
+    def from_saved(cls, fields: Mapping[str, Any]) -> Self:
+        """A model with such a script."""
+        replies = fields["replies"]
+        script = replies if callable(replies) else [_reply_from_saved(each) for each in replies]
+        return cls(**{**fields, "replies": script})
 
     async def chat(
         self, messages: Messages | str, *, stream_writer: ChunkSink | None = None, **_options: Any
@@ -187,6 +199,22 @@ def _record(line: str, where: str) -> tuple[list[str], Reply]:
             where=where,
             fix='write {"when": ["a text of the request"], "reply": "the answer"}',
         ) from error
+
+
+def _reply_to_saved(reply: Reply) -> Any:
+    if not isinstance(reply, BaseException):
+        return reply
+    return {"error": type(reply), "args": list(reply.args), "about": dict(vars(reply))}
+
+
+def _reply_from_saved(saved: Any) -> Reply:
+    if not isinstance(saved, Mapping):
+        return saved  # type: ignore[no-any-return]
+    kind: type[BaseException] = saved["error"]
+    error = kind.__new__(kind, *saved["args"])
+    error.args = tuple(saved["args"])
+    vars(error).update(saved["about"])
+    return error
 
 
 def _pieces(text: str) -> list[str]:

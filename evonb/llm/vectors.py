@@ -30,6 +30,15 @@ class _VectorClient:
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.model!r}, base_url={self._connection.base_url!r})"
 
+    def to_saved(self) -> dict[str, Any]:
+        """What a saved graph holds of it: everything but keys and the values of headers."""
+        return {"model": self.model, **self._connection.to_saved()}
+
+    @classmethod
+    def from_saved(cls, fields: Mapping[str, Any]) -> Self:
+        """A client of such settings; it connects with the first request."""
+        return cls(**fields)
+
     async def aclose(self) -> None:
         """Close the connections; the next request opens new ones."""
         await self._connection.aclose()

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Self
 
 from evonb.parsing.cache import ResultCache
 from evonb.parsing.failure import ParseError, Unreadable
@@ -74,9 +74,26 @@ class OutputParser:
         self.max_retries = max_retries
         self.original_prompt = original_prompt
         self.fallback = fallback
+        self._rules = list(rules or ())
+        self._enable_safety = enable_safety
         self._validator = OutputValidator(rules=rules, enable_safety=enable_safety)
         self._cache = ResultCache() if enable_cache else None
         self._stream: ReplyStream | None = None
+
+    def to_saved(self) -> dict[str, Any]:
+        """What a saved graph holds of it: its settings. Cached results and a half-read stream stay behind."""
+        plain = ("schema", "fields", "mode", "expected_format", "llm_fn", "max_retries", "original_prompt", "fallback")
+        return {
+            **{name: getattr(self, name) for name in plain},
+            "enable_safety": self._enable_safety,
+            "enable_cache": self._cache is not None,
+            "rules": self._rules,
+        }
+
+    @classmethod
+    def from_saved(cls, fields: Mapping[str, Any]) -> Self:
+        """A parser of such settings."""
+        return cls(**fields)
 
     def parse(self, text: str | None, expected_format: OutputFormat | None = None) -> ParseResult:
         """Parse one reply.

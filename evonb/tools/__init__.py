@@ -5,6 +5,7 @@ Needs pydantic only. MCP servers, the code sandbox and docstring parsing load th
 
 from __future__ import annotations
 
+from evonb._secrets import FromEnv
 from evonb.tools.batch import CallRequest
 from evonb.tools.context import ChunkWriter, NodeReportingContext, ToolExecutionContext, current_context
 from evonb.tools.controller import ToolController, ToolControlPattern
@@ -46,6 +47,7 @@ __all__ = [
     "ErasedTool",
     "ExecResult",
     "FieldFault",
+    "FromEnv",
     "FunctionTool",
     "McpError",
     "McpPrompt",

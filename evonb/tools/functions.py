@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import copy
 import functools
+import inspect
+import sys
 import types
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Self
 
 from evonb.tools.context import NodeReportingContext, ToolExecutionContext
 from evonb.tools.docstrings import read_docstring
@@ -22,6 +24,9 @@ from evonb.typing import ToolInnerState
 __all__ = ["DebugSteps", "FunctionTool"]
 
 DebugSteps = Callable[[Any, NodeReportingContext], object]
+
+
+_OPTIONS = ("strict", "effect", "timeout_s", "exclusive", "run_in", "inner_state", "debug_steps")
 
 
 class FunctionTool:
@@ -64,10 +69,12 @@ class FunctionTool:
     ) -> None:
         inner = innermost(checked_function(function))
         self.function = function
+        self._exclude = tuple(exclude)
+        self._given = {"name": name, "description": description, "mode": mode}
         self.id = checked_name(name or str(getattr(inner, "__name__", type(function).__name__)))
         self._needs_instance = is_method(function, inner)
         self._signature = read_signature(
-            function, skip_first=self._needs_instance, exclude=frozenset(exclude), local_names=local_names
+            function, skip_first=self._needs_instance, exclude=frozenset(self._exclude), local_names=local_names
         )
         text = read_docstring(inner)
         self.description = description or text.description
@@ -149,6 +156,35 @@ class FunctionTool:
             self.inner_state.state = fresh.state
             self.inner_state.meta_state = fresh.meta_state
 
+    # -- in a saved graph --------------------------------------------------------------------------
+
+    def to_saved(self) -> dict[str, Any]:
+        """What a saved graph holds of it: the function with the types of its arguments, its options, its memory.
+
+        A tool that is taken from an object is the object and the attribute's name.
+        """
+        if self.holder is not None:
+            return {"holder": self.holder, "attribute": self._attribute, "inner_state": self.inner_state}
+        options = {name: getattr(self, name) for name in _OPTIONS}
+        return {
+            "function": self.function,
+            "types": {} if _has_name(self.function) else self._signature.types(),
+            "options": {**options, **self._given, "exclude": list(self._exclude)},
+        }
+
+    @classmethod
+    def from_saved(cls, fields: Mapping[str, Any]) -> Self:
+        """The tool again."""
+        if "holder" in fields:
+            bound = getattr(fields["holder"], fields["attribute"])
+            if fields["inner_state"] is not None:
+                bound.restore(fields["inner_state"])
+            return bound  # type: ignore[no-any-return]
+        function = fields["function"]
+        if fields["types"]:
+            innermost(function).__annotations__.update(fields["types"])
+        return cls(function, **fields["options"])
+
     # -- as a function and as a method -------------------------------------------------------------
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -171,9 +207,24 @@ class FunctionTool:
         return bound
 
     @property
+    def holder(self) -> Any:
+        """The object whose attribute this tool is; None for a tool of a function."""
+        of = self.function.__self__ if inspect.ismethod(self.function) else None
+        named = inspect.getattr_static(type(of), getattr(self, "_attribute", ""), None)
+        return of if isinstance(named, FunctionTool) else None
+
+    @property
     def needs_instance(self) -> bool:
         """Whether this is a method that hasn't been bound to an instance."""
         return self._needs_instance
 
     def __repr__(self) -> str:
         return f"<FunctionTool '{self.id}' {self.expected_arguments()}>"
+
+
+def _has_name(function: Any) -> bool:
+    """Whether importing leads to the function, types and all."""
+    found: Any = sys.modules.get(getattr(function, "__module__", None) or "")
+    for part in getattr(function, "__qualname__", "").split("."):
+        found = getattr(found, part, None)
+    return found is function and function.__module__ != "__main__"

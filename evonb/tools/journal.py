@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Self
 
 from pydantic import TypeAdapter
 
@@ -26,6 +27,15 @@ class ReceiptJournal:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._receipts: dict[str, ToolReceipt] = {}
+
+    def to_saved(self) -> dict[str, Any]:
+        """Nothing: receipts belong to a run, and a saved graph begins without any. `dumps` keeps them."""
+        return {}
+
+    @classmethod
+    def from_saved(cls, fields: Mapping[str, Any]) -> Self:
+        """An empty journal."""
+        return cls()
 
     def __len__(self) -> int:
         return len(self._receipts)

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from typing import Any, TextIO
 from urllib.parse import urlsplit, urlunsplit
 
 from evonb._optional import require
+from evonb._secrets import FromEnv
 from evonb.errors import MissingDependency
 from evonb.tools.errors import ToolError
 from evonb.typing import McpServerLink, SseLink, StdioLink, StreamableHttpLink
@@ -126,12 +127,25 @@ def _without_secrets(error: BaseException, link: McpServerLink) -> str:
 async def _transport(link: McpServerLink, errlog: TextIO, stack: AsyncExitStack) -> Any:
     if isinstance(link, StdioLink):
         stdio = require("mcp.client.stdio", _PURPOSE)
-        return stdio.stdio_client(stdio.StdioServerParameters(**link.server_parameters()), errlog=errlog)
-    headers = None if link.headers is None else {name: str(value) for name, value in link.headers.items()}
+        parameters = {**link.server_parameters(), "env": _read(link.env, "variable", link)}
+        return stdio.stdio_client(stdio.StdioServerParameters(**parameters), errlog=errlog)
+    headers = _read(link.headers, "header", link)
     if isinstance(link, SseLink):
         sse = require("mcp.client.sse", _PURPOSE)
         return sse.sse_client(link.url, headers, timeout=link.timeout, sse_read_timeout=link.sse_read_timeout)
     return await _streamable(link, headers, stack)
+
+
+def _read(values: Mapping[str, Any] | None, kind: str, link: McpServerLink) -> dict[str, str] | None:
+    """The values as texts; those that stand for a variable of our environment are read now."""
+    if values is None:
+        return None
+    return {
+        name: value.read(f"the {kind} {name!r}", f"MCP link {shown_link(link)}", McpError)
+        if isinstance(value, FromEnv)
+        else str(value)
+        for name, value in values.items()
+    }
 
 
 async def _streamable(link: StreamableHttpLink, headers: dict[str, str] | None, stack: AsyncExitStack) -> Any:

@@ -9,7 +9,7 @@ import asyncio
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from evonb.tools.context import ToolExecutionContext
 from evonb.tools.controller import ToolController
@@ -250,6 +250,24 @@ class McpToolManager:
                 fix="give the path of a file that save_state wrote",
             ) from error
         self.restore_state(state)
+
+    def to_saved(self) -> dict[str, Any]:
+        """What a saved graph holds of it: links without their secrets, settings, what is known about the tools."""
+        return {
+            "server_links": self._servers.links(),
+            "timeout": self.timeout,
+            "tool_controller": self._controller,
+            "persistent_link": self._servers.persistent_link,
+            "connect_timeout_s": self._servers.connect_timeout_s,
+            "state": self.dump_state(),
+        }
+
+    @classmethod
+    def from_saved(cls, fields: Mapping[str, Any]) -> Self:
+        """A manager with these links; servers are started and reached when a tool is needed."""
+        manager = cls(**{name: value for name, value in fields.items() if name != "state"})
+        manager.restore_state(fields["state"])
+        return manager
 
     # -- inside ------------------------------------------------------------------------------------
 

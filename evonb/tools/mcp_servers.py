@@ -84,6 +84,10 @@ class McpServers:
         self.get(server_name)
         return [server_name]
 
+    def links(self) -> dict[str, McpServerLink]:
+        """How each server is reached."""
+        return {name: session.server_link for name, session in self._sessions.items()}
+
     def status(self) -> dict[str, bool]:
         """Which servers are connected now."""
         return {name: session.is_connect for name, session in self._sessions.items()}

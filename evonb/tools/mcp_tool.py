@@ -6,8 +6,8 @@ import copy
 import hashlib
 import json
 import re
-from collections.abc import Awaitable, Callable
-from typing import Any, TypeAlias
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Self, TypeAlias
 
 from evonb._optional import require
 from evonb.tools.context import ToolExecutionContext
@@ -104,6 +104,23 @@ class McpTool:
     def argument_names(self) -> list[str]:
         """The names of the arguments."""
         return list(self.parameters.get("properties", {}))
+
+    def to_saved(self) -> dict[str, Any]:
+        """Refuses: the tool belongs to the connection of its manager.
+
+        Raises:
+            ToolError: Always.
+        """
+        raise ToolError(
+            f"The tool '{self.id}' belongs to an MCP manager and can't be saved without it",
+            where=f"MCP server '{self.server_name}'",
+            fix="give the node the manager itself: tools=manager",
+        )
+
+    @classmethod
+    def from_saved(cls, fields: Mapping[str, Any]) -> Self:
+        """There are no such data."""
+        raise ToolError("A tool of an MCP server can't be loaded", fix="load its manager")
 
     def __repr__(self) -> str:
         return f"<McpTool '{self.id}'>"

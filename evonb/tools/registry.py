@@ -9,8 +9,8 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Self
 
 from evonb.logger import get_logger
 from evonb.tools import failures
@@ -68,6 +68,16 @@ class ToolRegistry(ToolCatalog):
         self._running: dict[str, Invocation] = {}
         self._repeats = RepeatedFailures()
         super().__init__(tools)
+
+    def to_saved(self) -> dict[str, Any]:
+        """What a saved graph holds of it: the tools, each in its own way, and its settings. Observers stay behind."""
+        settings = ("timeout_s", "decoder", "before_execute", "journal", "record", "debug")
+        return {"tools": list(self), **{name: getattr(self, name) for name in settings}}
+
+    @classmethod
+    def from_saved(cls, fields: Mapping[str, Any]) -> Self:
+        """A registry of these tools."""
+        return cls(**fields)
 
     def attach(self, observer: ToolObserver) -> Callable[[], None]:
         """Tell `observer` every event of calls that begin from now on.

@@ -8,7 +8,8 @@ from __future__ import annotations
 import errno
 import os
 import textwrap
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, Self
 
 from evonb._optional import require
 from evonb.logger import get_logger
@@ -69,6 +70,25 @@ class CodeSandbox:
         self._client = client
         self._owns_client = client is None
         self._container: Any = None
+
+    def to_saved(self) -> dict[str, Any]:
+        """What a saved graph holds of it: how the container is started.
+
+        Raises:
+            SandboxError: It was given a client of its own.
+        """
+        if not self._owns_client:
+            raise SandboxError(
+                "A sandbox with a client of its own can't be saved",
+                where=f"code sandbox '{self.config.name}'",
+                fix="leave client out and name the engine by DOCKER_HOST",
+            )
+        return {"config": self.config}
+
+    @classmethod
+    def from_saved(cls, fields: Mapping[str, Any]) -> Self:
+        """A sandbox of such settings, not started."""
+        return cls(**fields)
 
     @property
     def is_running(self) -> bool:

@@ -54,6 +54,17 @@ class ToolSignature:
     extras: Any
     returns: Any
 
+    def types(self) -> dict[str, Any]:
+        """The resolved types by parameter, `return` among them, as annotations that say the same."""
+        kinds = {what: kind for kind, what in _INJECTED.items()}
+        found = {each.name: each.annotation for each in self.parameters if each.annotation is not Any}
+        found |= {name: kinds[what] for name, what in self.injected.items() if what in kinds}
+        found |= {} if self.returns is MISSING else {"return": self.returns}
+        if self.extras is not MISSING:
+            declared = inspect.signature(self.inner).parameters.values()
+            found |= {each.name: self.extras for each in declared if each.kind is each.VAR_KEYWORD}
+        return found
+
 
 def innermost(function: Callable[..., Any]) -> Callable[..., Any]:
     """The function below decorators, partials and bound methods.

@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from evonb.agents import Conversation, ToolNode
+from evonb.graph import GraphBuilder
 from evonb.tools import McpError, McpToolManager, ToolController, ToolError, ToolRegistry, ToolReported
 from evonb.typing import (
     AssistantMessage,
@@ -401,3 +403,22 @@ def test_a_manager_serves_several_loops_one_after_the_other(small_link: StdioLin
 
     assert asyncio.run(once()) == "1"
     assert asyncio.run(once()) == "1"  # the first loop took the connection, and so the server, with it
+
+
+@pytest.mark.asyncio
+async def test_a_manager_in_a_saved_graph_starts_its_server_when_a_tool_is_called(
+    stdio_link: StdioLink, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("EVONB_DATA_DIR", str(tmp_path))
+    builder = GraphBuilder(Conversation, name="kept")
+    builder.add_node("tools", ToolNode(tools=managed({"s": stdio_link})))
+    builder.set_entry_point("tools")
+    graph = GraphBuilder.loads(json.loads(json.dumps(builder.dumps()))).build()
+    manager = graph.nodes["tools"].node.tools
+    assert await manager.get_mcp_status() == {"s": False}
+    asked = AssistantMessage(content="", tool_calls=[call("s_add", {"a": 1, "b": 2})])
+    try:
+        state = await graph.run({"messages": [asked]})
+    finally:
+        await manager.disconnect()
+    assert "3" in state["messages"][-1].content

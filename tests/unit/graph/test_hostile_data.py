@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import base64
 import copy
+import functools
+import importlib
 import itertools
 import json
+import pickle
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -12,6 +16,7 @@ import pytest
 
 from evonb.errors import EvonbError, GraphError
 from evonb.graph import GraphBuilder
+from evonb.graph.trust import signed
 
 RUN: list[str] = []
 
@@ -24,8 +29,17 @@ def node(state: Any) -> dict[str, int]:
     return {"n": state["n"] + 1}
 
 
+def node_with(state: Any, *, plus: int) -> dict[str, int]:
+    return {"n": state["n"] + plus}
+
+
 def harm() -> None:
     RUN.append("harm")
+
+
+class Harmful:
+    def __reduce__(self) -> Any:
+        return harm, ()
 
 
 @pytest.fixture(autouse=True)
@@ -110,6 +124,60 @@ def test_a_schema_of_another_shape_is_refused(schema: Any) -> None:
 def test_unsigned_names_beyond_the_users_own_functions_are_refused(names: tuple[str, str]) -> None:
     data = saved()
     data["nodes"]["a"]["node"]["function"] = {"$": "name", "module": names[0], "name": names[1]}
+    assert "node 'a'" in refused(data)
+
+
+UNPICKLES = {
+    "$": "partial",
+    "function": {
+        "$": "method",
+        "of": {
+            "$": "object",
+            "class": {"$": "name", "module": "evonb.typing.messages", "name": "UserMessage"},
+            "fields": {"content": "x"},
+        },
+        "name": "parse_raw",
+    },
+    "args": [{"$": "bytes", "text": base64.b64encode(pickle.dumps(Harmful())).decode()}],
+    "kwargs": {"proto": "pickle", "allow_pickle": True},
+}
+
+
+def test_unsigned_methods_and_partials_of_other_peoples_code_are_refused() -> None:
+    data = saved()
+    data["state_schema"] = {"kind": "model", "name": "State", "keys": [key(factory=UNPICKLES)]}
+    assert "parse_raw" in refused(data)
+    for function in (UNPICKLES["function"], {"$": "name", "module": "builtins", "name": "dict"}):
+        data = saved()
+        data["nodes"]["a"]["node"]["function"] = {"$": "partial", "function": function, "args": [], "kwargs": {}}
+        assert "node 'a'" in refused(data)
+
+
+def test_signed_pieces_cannot_be_put_together_anew() -> None:
+    builder = GraphBuilder(State)
+    builder.add_node("a", functools.partial(node_with, plus=1))
+    builder.set_entry_point("a")
+    data = json.loads(json.dumps(builder.dumps()))
+    assert GraphBuilder.loads(data).build().run_sync({"n": 1})["n"] == 2
+    data["nodes"]["a"]["node"]["function"]["function"] = signed({"$": "name", "module": "os", "name": "system"})
+    assert "node 'a'" in refused(data)
+
+
+@pytest.mark.parametrize(
+    "names",
+    [
+        ("evonb.llm.recording", "RecordingModel"),
+        ("evonb.tools.mcp_manager", "McpToolManager"),
+        ("evonb.agents.agent", "AgentNode"),
+        ("evonb.graph.nodes", "FunctionSyncNode"),
+        ("evonb.persistence.sqlite", "SqliteStore"),
+    ],
+)
+def test_unsigned_data_name_no_class_of_ours_that_acts(names: tuple[str, str]) -> None:
+    importlib.import_module(names[0])
+    data = saved()
+    piece = {"$": "name", "module": names[0], "name": names[1]}
+    data["nodes"]["a"]["node"] = {"instance": {"$": "object", "class": piece, "fields": {}}}
     assert "node 'a'" in refused(data)
 
 

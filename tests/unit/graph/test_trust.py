@@ -186,6 +186,27 @@ def test_callable_objects_methods_and_options_come_back() -> None:
     assert engine.run_sync({"n": 1})["n"] == 5
 
 
+class Counter:
+    def __init__(self) -> None:
+        self.calls = 0
+        self.me = self
+
+    def __call__(self, state: Any) -> dict[str, int]:
+        self.calls += 1
+        return {"n": self.calls}
+
+
+def test_an_object_of_two_nodes_stays_one_even_if_it_holds_itself() -> None:
+    counter = Counter()
+    builder = GraphBuilder(State)
+    builder.add_node("a", counter)
+    builder.add_node("b", counter)
+    builder.add_edge("a", "b")
+    builder.set_entry_point("a")
+    assert run(json.loads(json.dumps(builder.dumps())))["n"] == 2
+    assert counter.calls == 0
+
+
 def test_what_cannot_be_kept_is_named_all_at_once() -> None:
     import threading
 
@@ -231,7 +252,7 @@ def test_a_graph_saved_in_one_process_runs_in_another(tmp_path: Path, own_secret
         "from typing import TypedDict\nfrom evonb.graph import GraphBuilder\n"
         "class State(TypedDict):\n    n: int\n"
         "FACTOR = 5\n"
-        "def times(state):\n    return {'n': state['n'] * FACTOR}\n"
+        "def times(state: State, *, plus: 'int' = 0) -> dict[str, int]:\n    return {'n': state['n'] * FACTOR}\n"
         "b = GraphBuilder(State); b.add_node('a', times); b.set_entry_point('a')\n"
         f"b.dump({str(path)!r})\n"
     )
