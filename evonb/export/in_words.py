@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 
 from evonb.export.measure import clean, visible
-from evonb.export.words import arrived, chip, headline, names, plural, status_words, time_of, waits_for
+from evonb.export.words import arrived, asks, chip, headline, names, plural, status_words, time_of, waits_for
 from evonb.protocol.durations import SPACE
 from evonb.protocol.messages import NodeState, Preview, Snapshot, WireError, WireNode
 
@@ -109,9 +109,9 @@ def _says(snapshot: Snapshot, node: WireNode) -> str:
     if state is None or state["status"] == "idle":
         return ""
     parts = [status_words(state)]
-    if state["status"] == "waiting":
+    if state["status"] == "waiting" and not asks(state):
         parts += [arrived(state), waits_for(state, names(snapshot))]
-    elif state["status"] != "skipped":
+    elif state["status"] not in ("skipped", "waiting"):
         parts.append(time_of(state, snapshot["run"]["elapsed_s"]))
     if state["visits"] > 1:
         parts.append(f"{state['visits']} visits")

@@ -13,7 +13,7 @@ from evonb.export.measure import clean, cut, width
 from evonb.export.picture import glyph
 from evonb.export.shared import place
 from evonb.export.svg import Element, group, path, rect, text
-from evonb.export.words import names, plural
+from evonb.export.words import asks, names, plural
 from evonb.protocol.durations import duration
 from evonb.protocol.messages import NodeState, Snapshot, WireError
 
@@ -44,7 +44,8 @@ def cards(snapshot: Snapshot) -> list[Card]:
         return [_error_card(run["error"], run["failed_node"], names(snapshot))]
     if run["status"] == "finished" and (run["result"] is not None or run["message"]):
         return [_result_card(snapshot)]
-    streaming = [(n, s) for n, s in snapshot["nodes"].items() if s["status"] == "running" and s["stream"]]
+    telling = ((n, s) for n, s in snapshot["nodes"].items() if s["stream"])
+    streaming = [(n, s) for n, s in telling if s["status"] == "running" or asks(s)]
     streaming.sort(key=lambda found: found[1]["started_s"] or 0, reverse=True)
     known = names(snapshot)
     return [_callout(name, state, known.get(name, name)) for name, state in streaming[:_MOST_CALLOUTS]]
@@ -52,7 +53,7 @@ def cards(snapshot: Snapshot) -> list[Card]:
 
 def _callout(node: str, state: NodeState, name: str) -> Card:
     wide, pad, line = place("callout", "width"), place("callout", "pad"), place("callout", "line")
-    said = state["stream"]
+    look, said = ("waiting", state["question"]) if asks(state) else ("running", state["stream"])
     shown = said if len(said) <= _STREAM_CHARS else "…" + said[-_STREAM_CHARS:]
     lines = wrap(shown, 12, wide - 2 * pad)
     most = int(place("callout", "lines"))
@@ -60,13 +61,13 @@ def _callout(node: str, state: NodeState, name: str) -> Card:
         lines = ["…" + lines[-most], *lines[1 - most :]]
     high = 2 * pad + 13 + line * max(1, len(lines))
     element = group(
-        "callout running",
+        f"callout {look}",
         rect("paper", 0, 0, wide, high, place("callout", "radius")),
         text("who", cut(name, 18), pad, pad + 9),
-        text("count", plural(state["chunks"], "chunk"), wide - pad, pad + 9),
+        text("count", "asks you" if asks(state) else plural(state["chunks"], "chunk"), wide - pad, pad + 9),
         *(text("said", words, pad, pad + 26 + line * i) for i, words in enumerate(lines)),
     )
-    return Card(element, wide, high, node, "running")
+    return Card(element, wide, high, node, look)
 
 
 def _error_card(error: WireError, node: str | None, known: dict[str, str]) -> Card:

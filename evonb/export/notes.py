@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from evonb.export.geometry import Box
 from evonb.export.measure import cut, width
 from evonb.export.svg import Element, group, path, text
-from evonb.export.words import arrived, names, waits_for
+from evonb.export.words import arrived, asks, names, waits_for
 from evonb.protocol.messages import NodeState, Snapshot
 
 
@@ -22,7 +22,7 @@ def notes(snapshot: Snapshot) -> list[tuple[Element, Box]]:
     labels = [Box(**r["label"]) for r in snapshot["layout"]["routes"].values() if r["label"]]
     found = []
     for name, state in snapshot["nodes"].items():
-        if state["status"] == "waiting" and name in boxes:
+        if state["status"] == "waiting" and not asks(state) and name in boxes:
             around = _around(name, parents)
             solid = [box for other, box in boxes.items() if other != name and other not in around]
             frame = next((boxes[outer] for outer in around if outer in boxes), None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from evonb.export.measure import visible
+from evonb.export.measure import cut, visible
 from evonb.protocol.durations import SPACE, duration
 from evonb.protocol.messages import NodeState, NodeStatus, Snapshot, WireFinding, WireNode
 
@@ -18,6 +18,8 @@ STATUS_WORDS: Mapping[NodeStatus, str] = {
     "skipped": "not completed",
     "paused": "stopped before",
 }
+
+HOW_TO_ANSWER = "answer with %evo answer VALUE or handle.answer(VALUE)"
 
 
 def plural(count: int, noun: str) -> str:
@@ -41,7 +43,7 @@ def chip(snapshot: Snapshot) -> tuple[NodeStatus, str]:
         case "idle":
             return "idle", "Idle"
         case "running":
-            return "running", "Running"
+            return ("waiting", "Waits for you") if only_asks(snapshot) else ("running", "Running")
         case "paused":
             return "paused", "Paused"
         case "failed":
@@ -59,7 +61,7 @@ def headline(snapshot: Snapshot) -> str:
             name = snapshot["graph"]["name"]
             return run["message"] or f"Run it with await {name if name.isidentifier() else 'graph'}.run({{…}})"
         case "running":
-            parts = [_round(snapshot), time, _at_work(snapshot), run["message"]]
+            parts = [*_under_way(snapshot, time), run["message"]]
         case "paused":
             parts = [run["reason"], time]
         case "finished":
@@ -70,6 +72,48 @@ def headline(snapshot: Snapshot) -> str:
             place = f"at {names(snapshot).get(failed, failed)}, " if failed is not None else ""
             return f"{place}step {run['turns']} · {time}"
     return " · ".join(part for part in parts if part)
+
+
+def asks(state: NodeState | None) -> bool:
+    """Whether the node asks a person and waits. Pictures that were saved earlier know no questions."""
+    return state is not None and state["status"] == "waiting" and bool(state.get("question"))
+
+
+def only_asks(snapshot: Snapshot) -> bool:
+    """Whether nothing but questions is under way. A sub-graph is at work as long as what is inside of it asks."""
+    parents = {node["id"]: node["parent"] for node in snapshot["graph"]["nodes"]}
+    asking = _asking(snapshot)
+    around: set[str] = set()
+    for name in asking:
+        up = parents[name]
+        while up is not None and up not in around:
+            around.add(up)
+            up = parents.get(up)
+    busy = (
+        state["status"] == "queued" or (state["status"] == "running" and name not in around)
+        for name, state in snapshot["nodes"].items()
+    )
+    return bool(asking) and not any(busy)
+
+
+def _asking(snapshot: Snapshot) -> list[str]:
+    """The nodes that ask, in the order of the graph."""
+    return [node["id"] for node in snapshot["graph"]["nodes"] if asks(snapshot["nodes"].get(node["id"]))]
+
+
+def in_one_line(question: str) -> str:
+    """A question in one line."""
+    return cut(" ".join(question.split()), 160)
+
+
+def _under_way(snapshot: Snapshot, time: str) -> list[str]:
+    """What a run is at; while it only waits for a person its clock says nothing."""
+    asking = _asking(snapshot)
+    if not asking:
+        return [_round(snapshot), time, _at_work(snapshot)]
+    more = f" (1 of {len(asking)} questions)" if len(asking) > 1 else ""
+    said = f"{names(snapshot)[asking[0]]} asks: {in_one_line(snapshot['nodes'][asking[0]]['question'])}{more}"
+    return [said, HOW_TO_ANSWER] if only_asks(snapshot) else [_round(snapshot), time, _at_work(snapshot), said]
 
 
 def _round(snapshot: Snapshot) -> str:
@@ -98,6 +142,8 @@ def time_of(state: NodeState | None, elapsed_s: float) -> str:
     """What stands at a node's right end: its time, or how many have arrived."""
     if state is None or state["status"] == "queued":
         return ""
+    if asks(state):
+        return "asks you"
     if state["status"] == "waiting":
         return f"{len(state['arrived'])} / {len(state['arrived']) + len(state['missing'])}"
     if state["status"] == "running":
@@ -120,6 +166,8 @@ def status_words(state: NodeState | None) -> str:
     """How a node stands; one that didn't complete says why where that is known."""
     if state is None:
         return STATUS_WORDS["idle"]
+    if asks(state):
+        return f"asks you: {in_one_line(state['question'])}"
     return state["note"] if state["status"] == "skipped" and state["note"] else STATUS_WORDS[state["status"]]
 
 
@@ -145,9 +193,9 @@ def say_node(node: WireNode, state: NodeState | None, time: str, known: Mapping[
     """A node in one sentence, its tooltip."""
     status = state["status"] if state else "idle"
     parts = [visible(node["name"]), "not run yet" if status == "idle" else status_words(state)]
-    if state and status == "waiting":
+    if state and status == "waiting" and not asks(state):
         parts += [arrived(state), waits_for(state, known)]
-    elif time and status != "skipped":
+    elif time and status not in ("skipped", "waiting"):
         parts.append(time)
     if state and state["visits"] > 1:
         parts.append(f"{ordinal(state['visits'])} visit")

@@ -174,7 +174,7 @@ def _node(snapshot: Snapshot, name: str, *, ended: NodeStatus | None = None, **c
 
 def _status(node: NodeState, ended: NodeStatus) -> NodeStatus:
     if node["running"] > 0:
-        return "running"
+        return "waiting" if node["question"] else "running"
     if node["queued"] > 0:
         return "queued"
     if node["missing"]:

@@ -11,6 +11,7 @@ import type {
   WireBreakpoint,
   WireKey,
   WireMessage,
+  WireQuestion,
   WireStep,
   WireWaiting,
 } from "../src/protocol/generated_debugging.ts";
@@ -186,6 +187,29 @@ const SCHEMA = {
   required: ["messages"],
 };
 
+const REFUND = {
+  title: "Refund",
+  type: "object",
+  properties: {
+    amount: { type: "integer", minimum: 1, title: "Amount" },
+    reason: { type: "string", default: "", title: "Reason" },
+    speed: { enum: ["now", "tonight"], default: "tonight" },
+    notify: { type: "boolean", default: true },
+  },
+  required: ["amount"],
+};
+
+export const QUESTIONS: readonly WireQuestion[] = [
+  {
+    id: "q1",
+    node: "human_review",
+    text: "Refund 40 € to the customer of invoice 1182?",
+    schema: REFUND,
+    default: { amount: 40, reason: "VAT was added twice" },
+  },
+  { id: "q2", node: "human_review", text: "Write to the customer too?", schema: { type: "boolean" }, default: true },
+];
+
 const main = steps(MAIN, 0, 1);
 const b1: WireStep[] = [
   ...steps([["draft", 5, 2.9, ["draft"]]], 1, 14).map((step) => ({ ...step, status: "edited" as const })),
@@ -300,6 +324,18 @@ export function running(): Fixture {
     allowed: allowed(refused),
   };
   return { snapshot, debug, picture: null };
+}
+
+/** A node waits for a person, twice: a form of a model, and a plain question. */
+export function asking(questions: readonly WireQuestion[] = QUESTIONS): Fixture {
+  const picture = pictureAfter(main);
+  const events: WireEvent[] = [
+    { type: "edge_taken", at_s: 30, edge: "run_tests>human_review", keys: [], count: 1 },
+    { type: "node_started", at_s: 30, node: "human_review", visit: 1 },
+    { type: "question", at_s: 30, node: "human_review", question: questions[0]?.text ?? "", text: "?" },
+  ];
+  const snapshot = reduceAll({ ...picture, run: { ...picture.run, status: "running" } }, events);
+  return { snapshot, debug: { ...running().debug, step: 13, steps: main, questions }, picture: null };
 }
 
 export function failed(): Fixture {

@@ -1,9 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { at, failed, idle, past, paused, running } from "../dev/debugger_fixtures.ts";
+import { asking, at, failed, idle, past, paused, running } from "../dev/debugger_fixtures.ts";
 import { debugActionOf, KEY_SHEET } from "../src/core/debug_keys.ts";
 import { DebugStore } from "../src/core/debug_store.ts";
 import { barWords, caption, changedWords, flat, sayChange, sessionChip } from "../src/core/debug_words.ts";
 import { withGates } from "../src/core/overlay.ts";
+import { reduce } from "../src/core/reduce.ts";
 import { hintOf, labelOf, TOOLS, type ToolName, whyNot } from "../src/core/tools.ts";
 import type { DebugState } from "../src/protocol/generated_debugging.ts";
 
@@ -37,12 +38,45 @@ describe("the bar", () => {
   });
 });
 
+const chip = ({ debug, snapshot }: ReturnType<typeof past>, saved: boolean, held: string) =>
+  sessionChip(debug, snapshot, saved, held);
+
+describe("a question", () => {
+  it("is the word and the bar while nothing else is under way", () => {
+    expect(chip(asking(), false, "")).toEqual({ look: "waiting", word: "Waits for you" });
+    expect(bar(asking())).toBe("human_review asks: Refund 40 € to the customer of invoice 1182? (1 of 2 questions)");
+  });
+
+  it("doesn't hide that something else runs", () => {
+    const { debug, snapshot } = asking();
+    const busy = reduce(snapshot, { type: "node_started", at_s: 40, node: "draft", visit: 3 });
+    expect(sessionChip(debug, busy, false, "").word).toBe("Running");
+    expect(bar({ ...asking(), snapshot: busy })).toContain("human_review asks");
+  });
+
+  it("is waited for before a pause, and named in the past", () => {
+    const { debug, snapshot } = asking();
+    expect(flat(barWords({ ...debug, status: "pausing" }, snapshot, names))).toMatch(
+      /questions\)\. Once that is answered/,
+    );
+    const back = { ...debug, looking: 9 };
+    expect(flat(barWords(back, snapshot, names))).toMatch(/human_review asks you something: answer it live$/);
+    expect(flat(barWords(back, snapshot, names, true))).not.toContain("human_review");
+  });
+
+  it("stops being asked once its run has ended", () => {
+    const { snapshot } = asking();
+    const ended = reduce(snapshot, { type: "run_finished", at_s: 40, reason: "stopped", message: "", result: null });
+    expect(ended.nodes.human_review).toMatchObject({ status: "skipped", question: "" });
+  });
+});
+
 describe("the chip", () => {
   it("is inverted in the past and tells of a kernel that is busy or gone", () => {
-    expect(sessionChip(past().debug, false, "")).toEqual({ look: "past", word: "Past: step 9 of 13" });
-    expect(sessionChip(paused().debug, false, "busy").word).toBe("Queued");
-    expect(sessionChip(past().debug, true, "busy").word).toBe("Saved view");
-    expect(sessionChip(failed().debug, false, "")).toEqual({ look: "failed", word: "Failed" });
+    expect(chip(past(), false, "")).toEqual({ look: "past", word: "Past: step 9 of 13" });
+    expect(chip(paused(), false, "busy").word).toBe("Queued");
+    expect(chip(past(), true, "busy").word).toBe("Saved view");
+    expect(chip(failed(), false, "")).toEqual({ look: "failed", word: "Failed" });
   });
 });
 

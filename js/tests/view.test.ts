@@ -57,6 +57,34 @@ afterEach(() => {
   vi.useRealTimers();
 });
 
+describe("a node that asks a person", () => {
+  const ask = (question: string): WireEvent => ({ type: "question", at_s: 2, node: "merge", question, text: "?" });
+
+  it("waits: no clock, no turning, its question beside it and in the header", () => {
+    const { el, model } = open(IDLE);
+    send(model, STARTED, start("merge"), ask("Refund?"));
+    expect([...node(el, "merge").classList]).toEqual(["node", "waiting"]);
+    expect(node(el, "merge").querySelector(".progress")).toBeNull();
+    expect(node(el, "merge").querySelector(".time")?.textContent).toBe("asks you");
+    expect(node(el, "merge").getAttribute("aria-label")).toBe("merge, asks you: Refund?");
+    expect(el.querySelector(".callout")?.textContent).toBe("mergeasks youRefund?");
+    expect(el.querySelector(".callout")?.classList).toContain("waiting");
+    expect(el.querySelectorAll(".notes .waiting")).toHaveLength(0);
+    expect(el.querySelector(".head .chip")?.textContent).toBe("Waits for you");
+    expect(el.querySelector(".facts")?.textContent).toBe(
+      "merge asks: Refund? · answer with %evo answer VALUE or handle.answer(VALUE)",
+    );
+  });
+
+  it("runs again once it has its answer", () => {
+    const { el, model } = open(IDLE);
+    send(model, STARTED, start("merge"), ask("Refund?"), ask(""));
+    expect(node(el, "merge").classList).toContain("running");
+    expect(el.querySelector(".callout")?.classList).toContain("running");
+    expect(el.querySelector(".head .chip")?.textContent).toBe("Running");
+  });
+});
+
 describe("the picture", () => {
   it("shows every node and edge with its name and label", () => {
     const { el } = open(IDLE);

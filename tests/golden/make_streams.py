@@ -289,6 +289,13 @@ research › ask > research › merge
     return r
 
 
+def asked_inside() -> Recorder:
+    """A node in a sub-graph asks a person, in two lines; a join beside it waits for its answer."""
+    r = nested()
+    r.add("question", node="research › ask", question="Read on?\n  Or stop?", text="? Read on?\n  Or stop?\n")
+    return r
+
+
 def awkward() -> Recorder:
     """Names that every JavaScript object inherits, letters of two UTF-16 units, unknown nodes, a second run."""
     names = ("__proto__", "constructor", "toString", "<img src=x onerror=alert(1)>", "名前 🧠")
@@ -380,7 +387,7 @@ def streams() -> Iterator[tuple[str, str, Recorder]]:
     yield "support_idle", "the graph before any run", support()
     for make in (running, failed, done):
         yield f"support_{make.__name__}", (make.__doc__ or f"a run that ends {make.__name__}").split("\n")[0], make()
-    for make in (starved, cut_short, agent, nested, awkward):
+    for make in (starved, cut_short, agent, nested, asked_inside, awkward):
         yield make.__name__, (make.__doc__ or "").split("\n")[0], make()
     for seed in range(6):
         yield f"random_{seed}", "events in no order at all", scattered(seed)

@@ -2,6 +2,7 @@
 
 import type { NodeStatus, Snapshot } from "../protocol/generated.ts";
 import type { DebugState, SessionStatus, WireStep } from "../protocol/generated_debugging.ts";
+import { inOneLine, onlyAsks } from "./asks.ts";
 import { listWords, ordinal, plural } from "./format.ts";
 import type { Speech } from "./narrate.ts";
 import { shownStep } from "./overlay.ts";
@@ -25,12 +26,14 @@ const CHIPS: Readonly<Record<SessionStatus, SessionChip>> = {
   finished: { look: "done", word: "Done" },
 };
 
-/** @param held What keeps the kernel from answering, "" if nothing does. */
-export function sessionChip(state: DebugState, saved: boolean, held: string): SessionChip {
+/** While it runs and only waits for answers it says that it waits.
+ * @param held What keeps the kernel from answering, "" if nothing does. */
+export function sessionChip(state: DebugState, snapshot: Snapshot, saved: boolean, held: string): SessionChip {
   if (saved) return { look: "idle", word: "Saved view" };
   if (held !== "") return { look: "queued", word: "Queued" };
   if (state.looking !== null) return { look: "past", word: `Past: ${position(state)}` };
-  return CHIPS[state.status];
+  const isAsking = state.questions.length > 0 && onlyAsks(snapshot);
+  return isAsking ? { look: "waiting", word: "Waits for you" } : CHIPS[state.status];
 }
 
 /** "step 7 of 12" */
@@ -40,15 +43,15 @@ export function position(state: DebugState): string {
 
 /** The bar above the timeline: the same place whether live or past. */
 export function barWords(state: DebugState, snapshot: Snapshot, names: Names, saved = false): Rich {
-  if (state.looking !== null) return saved ? savedWords(state) : pastWords(state);
+  if (state.looking !== null) return saved ? savedWords(state) : [...pastWords(state), ...askedLive(state, names)];
   switch (state.status) {
     case "idle":
       return ["Nothing has run. Press ", { b: "Run" }, " or call ", { b: `${callable(snapshot)}.start(…)` }];
     case "running":
       // A cell that awaits its own session keeps the buttons waiting: the kernel says so.
-      return [...runningWords(snapshot, names), reasonOf(state)];
+      return [...(questionWords(state, names) ?? runningWords(snapshot, names)), reasonOf(state)];
     case "pausing":
-      return ["Stops before the next task; what runs is let finish", reasonOf(state)];
+      return [...pausingWords(state, names), reasonOf(state)];
     case "paused":
       return pausedWords(state, names);
     case "failed":
@@ -56,6 +59,27 @@ export function barWords(state: DebugState, snapshot: Snapshot, names: Names, sa
     case "finished":
       return [`Finished after ${plural(state.step, "step")}`, reasonOf(state)];
   }
+}
+
+/** "human_review asks: Refund 40 €?"; null if nothing asks. */
+function questionWords({ questions }: DebugState, names: Names): Rich | null {
+  const [first] = questions;
+  if (first === undefined) return null;
+  const count = questions.length === 1 ? "" : ` (1 of ${questions.length} questions)`;
+  return [{ b: names(first.node) }, ` asks: ${inOneLine(first.text)}${count}`];
+}
+
+function pausingWords(state: DebugState, names: Names): Rich {
+  const question = questionWords(state, names);
+  return question === null
+    ? ["Stops before the next task; what runs is let finish"]
+    : [...question, ". Once that is answered it pauses"];
+}
+
+/** The past has no form: where the answer is waited for. */
+function askedLive({ questions }: DebugState, names: Names): Rich {
+  const [first] = questions;
+  return first === undefined ? [] : [". ", { b: names(first.node) }, " asks you something: answer it live"];
 }
 
 function savedWords(state: DebugState): Rich {

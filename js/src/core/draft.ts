@@ -82,7 +82,7 @@ export class Draft {
 }
 
 function statusOf(node: NodeState, ended: NodeStatus): NodeStatus {
-  if (node.running > 0) return "running";
+  if (node.running > 0) return node.question ? "waiting" : "running";
   if (node.queued > 0) return "queued";
   if (node.missing.length > 0) return "waiting";
   return ended === "running" || ended === "queued" || ended === "waiting" ? "idle" : ended;

@@ -1,6 +1,7 @@
 /** Which node matters now, and what the live clocks show. Pure. */
 
 import type { Snapshot } from "../protocol/generated.ts";
+import { asks } from "./asks.ts";
 import { lookUp } from "./record.ts";
 
 /** Where a finished run ended: the end if it was reached, else what started last. */
@@ -23,7 +24,7 @@ export function nodeOfInterest(snapshot: Snapshot): string | null {
   let found: string | null = null;
   let latest = Number.NEGATIVE_INFINITY;
   for (const [id, state] of Object.entries(snapshot.nodes)) {
-    if (state.status !== "running" && state.status !== "paused") continue;
+    if (state.status !== "running" && state.status !== "paused" && !asks(state)) continue;
     const started = state.started_s ?? 0;
     if (started > latest) [found, latest] = [id, started];
   }

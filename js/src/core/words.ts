@@ -1,6 +1,7 @@
 /** The words of the view: statuses, the header's sentence, what a node is called aloud. Pure. */
 
 import type { NodeState, NodeStatus, Snapshot, WireNode } from "../protocol/generated.ts";
+import { askingNodes, asks, inOneLine, onlyAsks } from "./asks.ts";
 import { formatDuration, listWords, ordinal, plural } from "./format.ts";
 import { type GraphIndex, nameOf } from "./index_graph.ts";
 import { lookUp } from "./record.ts";
@@ -17,6 +18,8 @@ export const STATUS_WORDS: Readonly<Record<NodeStatus, string>> = {
   paused: "stopped before",
 };
 
+const HOW_TO_ANSWER = "answer with %evo answer VALUE or handle.answer(VALUE)";
+
 export interface Chip {
   readonly look: NodeStatus;
   readonly word: string;
@@ -29,7 +32,7 @@ export function chipOf(snapshot: Snapshot, saved: boolean): Chip {
     case "idle":
       return { look: "idle", word: "Idle" };
     case "running":
-      return { look: "running", word: "Running" };
+      return onlyAsks(snapshot) ? { look: "waiting", word: "Waits for you" } : { look: "running", word: "Running" };
     case "paused":
       return { look: "paused", word: "Paused" };
     case "finished":
@@ -49,7 +52,7 @@ export function headline(snapshot: Snapshot, index: GraphIndex, elapsedS: number
     case "idle":
       return run.message || `Run it with await ${callableName(snapshot.graph.name)}.run({…})`;
     case "running":
-      return [round(snapshot), time, atWork(snapshot), run.message].filter(Boolean).join(" · ");
+      return [...underWay(snapshot, index, time), run.message].filter(Boolean).join(" · ");
     case "paused":
       return [run.reason, time].filter(Boolean).join(" · ");
     case "finished":
@@ -65,6 +68,16 @@ export function headline(snapshot: Snapshot, index: GraphIndex, elapsedS: number
 
 function callableName(name: string): string {
   return /^[\p{L}_][\p{L}\p{N}_]*$/u.test(name) ? name : "graph";
+}
+
+/** What a run is at; while it only waits for a person its clock says nothing. */
+function underWay(snapshot: Snapshot, index: GraphIndex, time: string): string[] {
+  const [first, ...more] = askingNodes(snapshot);
+  const facts = [round(snapshot), time, atWork(snapshot)];
+  if (first === undefined) return facts;
+  const count = more.length === 0 ? "" : ` (1 of ${more.length + 1} questions)`;
+  const said = `${nameOf(index, first)} asks: ${inOneLine(lookUp(snapshot.nodes, first)?.question ?? "")}${count}`;
+  return onlyAsks(snapshot) ? [said, HOW_TO_ANSWER] : [...facts, said];
 }
 
 /** A loop's rounds, told by the node visited most. */
@@ -88,6 +101,7 @@ function userNodes(snapshot: Snapshot): WireNode[] {
 /** How a node stands; one that didn't complete says why where that is known. */
 export function statusWords(state: NodeState | undefined): string {
   if (state === undefined) return STATUS_WORDS.idle;
+  if (asks(state)) return `asks you: ${inOneLine(state.question)}`;
   return state.status === "skipped" && state.note !== "" ? state.note : STATUS_WORDS[state.status];
 }
 
@@ -95,8 +109,9 @@ export function statusWords(state: NodeState | undefined): string {
 export function sayNode(node: WireNode, state: NodeState | undefined, time: string, index: GraphIndex): string {
   const status = state === undefined ? "idle" : state.status;
   const parts = [visible(node.name), status === "idle" ? "not run yet" : statusWords(state)];
-  if (status === "waiting" && state !== undefined) parts.push(`${arrivedWords(state)}, ${missingWords(state, index)}`);
-  else if (time !== "" && status !== "skipped") parts.push(time);
+  if (status === "waiting" && state !== undefined && !asks(state))
+    parts.push(`${arrivedWords(state)}, ${missingWords(state, index)}`);
+  else if (time !== "" && status !== "skipped" && status !== "waiting") parts.push(time);
   if (state !== undefined && state.visits > 1) parts.push(`${ordinal(state.visits)} visit`);
   return parts.join(", ").replaceAll("\u00a0", " ");
 }
@@ -115,6 +130,7 @@ export function missingWords(state: NodeState, index: GraphIndex): string {
 /** What stands at a node's right end: its time, or how many have arrived. `runningS` is the time of the visit under way. */
 export function timeOf(state: NodeState | undefined, runningS: number | null): string {
   if (state === undefined) return "";
+  if (asks(state)) return "asks you";
   if (state.status === "waiting") return `${state.arrived.length} / ${state.arrived.length + state.missing.length}`;
   if (state.status === "running") return runningS === null ? "" : formatDuration(runningS);
   if (state.status === "queued" || state.last_s === null) return "";

@@ -66,8 +66,8 @@ export class Toolbar {
     this._drawChip(view, held);
   }
 
-  private _drawChip({ state, saved }: PanelView, held: string): void {
-    const { look, word } = sessionChip(state, saved, held);
+  private _drawChip({ state, snapshot, saved }: PanelView, held: string): void {
+    const { look, word } = sessionChip(state, snapshot, saved, held);
     if (look !== this._look) this._sign.replaceChildren(look === "past" ? debugIcon("history") : stateIcon(look));
     this._look = look;
     setAttribute(this._chip, "class", `chip ${look}`);

@@ -129,10 +129,11 @@ export interface WireToolCall {
 /**
  * One node in the current run.
  *
- * `running` and `queued` count executions under way and ready; `status` is derived from them: running, else queued,
- * else waiting, else how the last one ended. `started_s` is the newest start on the run's clock, `total_s` the time
- * of all finished visits. `stream` holds the end of the text that the current visit has streamed. A node is "skipped"
- * if it did not complete in this run; `note` says why: "not chosen", "not reached", "stopped after 0.5 s".
+ * `running` and `queued` count executions under way and ready; `status` is derived from them: running (waiting while
+ * it asks a person), else queued, else waiting, else how the last one ended. `started_s` is the newest start on
+ * the run's clock, `total_s` the time of all finished visits. `stream` holds the end of the text that the current
+ * visit has streamed. A node is "skipped" if it did not complete in this run; `note` says why: "not chosen", "not
+ * reached", "stopped after 0.5 s".
  *
  * `tools` are the newest TOOLS_KEPT calls of the current visit. Tokens (as the model's server counts them) and
  * `model_s`, the seconds spent waiting for models, add up over the run, as do `warnings`, at most WARNINGS_KEPT.

@@ -3,13 +3,14 @@
  * docked below the graph. Only the newest three: the header tells how many work.
  */
 
+import { asks } from "../core/asks.ts";
 import { plural } from "../core/format.ts";
 import type { GraphIndex } from "../core/index_graph.ts";
 import { nameOf } from "../core/index_graph.ts";
 import { lookUp } from "../core/record.ts";
 import { tail } from "../core/text.ts";
 import type { NodeState, Snapshot, WireLayout } from "../protocol/generated.ts";
-import { html, setText } from "./dom.ts";
+import { classes, html, setAttribute, setText } from "./dom.ts";
 import { Leader, leaderHeight } from "./leader.ts";
 import type { Stage } from "./stage.ts";
 
@@ -102,8 +103,12 @@ export class Callouts {
   }
 
   private _fill(callout: Callout, state: NodeState): void {
-    setText(callout.count, plural(state.chunks, "chunk"));
-    callout.stream = state.stream;
+    const look = asks(state) ? "waiting" : "running";
+    setText(callout.count, asks(state) ? "asks you" : plural(state.chunks, "chunk"));
+    const isDocked = callout.element.classList.contains("docked");
+    setAttribute(callout.element, "class", classes("callout", look, isDocked && "docked"));
+    callout.leader.look(look);
+    callout.stream = asks(state) ? state.question : state.stream;
   }
 
   private _write(callout: Callout, docked: boolean): void {
@@ -149,10 +154,10 @@ function overflows({ text }: Callout): boolean {
   return words !== null && room > 0 && words.getBoundingClientRect().height > room + 1;
 }
 
-/** Nodes at work that have streamed something, latest starters first. */
+/** Nodes that ask, or are at work and have streamed something, latest starters first. */
 function newest(snapshot: Snapshot): string[] {
   return Object.entries(snapshot.nodes)
-    .filter(([, state]) => state.status === "running" && state.stream !== "")
+    .filter(([, state]) => (state.status === "running" || asks(state)) && state.stream !== "")
     .sort(([, a], [, b]) => (b.started_s ?? 0) - (a.started_s ?? 0))
     .slice(0, MOST)
     .map(([id]) => id);

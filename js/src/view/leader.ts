@@ -13,6 +13,10 @@ export class Leader {
     this.element = svg("g", {}, svg("path", { class: "leader under" }), svg("path", { class: `leader ${look}` }));
   }
 
+  look(look: string): void {
+    setAttribute(this.element.lastElementChild as Element, "class", `leader ${look}`);
+  }
+
   /**
    * @param at The node, on screen.
    * @param y Where the line runs, as `leaderHeight` says.

@@ -3,6 +3,7 @@
  * label of fixed size for each node that matters now, so that a big graph still says what runs and what broke.
  */
 
+import { asks } from "../core/asks.ts";
 import { contains, overlaps } from "../core/camera.ts";
 import type { GraphIndex } from "../core/index_graph.ts";
 import { nameOf } from "../core/index_graph.ts";
@@ -34,7 +35,7 @@ export class WaitingNotes {
       if (known?.state === state) continue;
       known?.element.remove();
       this._drawn.delete(node.id);
-      if (state?.status === "waiting") this._draw(node.id, state);
+      if (state?.status === "waiting" && !asks(state)) this._draw(node.id, state);
     }
   }
 

@@ -17,7 +17,7 @@ export interface JobActions {
 export function jobElement(
   job: Job,
   names: (id: string) => string,
-  liveLook: "paused" | "running",
+  liveLook: "paused" | "running" | "waiting",
   actions: JobActions,
 ): HTMLElement {
   switch (job.kind) {

@@ -26,7 +26,7 @@ export interface TimelineActions {
 
 export interface Live {
   readonly nodes: readonly string[];
-  readonly look: "paused" | "running";
+  readonly look: "paused" | "running" | "waiting";
 }
 
 const HEAD_ROW = 1;

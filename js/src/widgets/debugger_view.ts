@@ -1,6 +1,7 @@
 /** One view of a debugger: toolbar, graph, inspector, status bar, timeline. Draws at most once a frame. */
 
 import type { DebugSession } from "../bridge/debug_session.ts";
+import { askingNodes, onlyAsks } from "../core/asks.ts";
 import type { DebugAction } from "../core/debug_keys.ts";
 import { sayChange } from "../core/debug_words.ts";
 import type { GraphIndex } from "../core/index_graph.ts";
@@ -205,7 +206,7 @@ export class DebuggerView implements AsideHost {
     this._drawnState = state;
     this._timeline.fit();
     this._aside.refresh(view);
-    this._runClock(view.snapshot.run.status === "running" && !isPast && !this._isSaved);
+    this._runClock(view.snapshot.run.status === "running" && !onlyAsks(view.snapshot) && !isPast && !this._isSaved);
   }
 
   private _drawFrame(): void {
@@ -281,6 +282,7 @@ export class DebuggerView implements AsideHost {
 
 /** What the session stands before, or, while it runs, is at work at. */
 function liveNodes({ state, snapshot }: PanelView): Live {
+  if (onlyAsks(snapshot)) return { nodes: askingNodes(snapshot), look: "waiting" };
   const running = Object.entries(snapshot.nodes).filter(([, node]) => node.status === "running");
   if (running.length > 0) return { nodes: running.map(([id]) => id), look: "running" };
   return { nodes: state.status === "paused" ? state.stopped_at : [], look: "paused" };

@@ -1,6 +1,7 @@
 /** One view of a graph: puts the parts together, draws at most once a frame, and lets clocks run only while a run does. */
 
 import type { Session } from "../bridge/session.ts";
+import { onlyAsks } from "../core/asks.ts";
 import { lastNode, nodeOfInterest } from "../core/follow.ts";
 import type { GraphIndex } from "../core/index_graph.ts";
 import { narrate } from "../core/narrate.ts";
@@ -114,7 +115,7 @@ export class GraphView {
     this._drawFrame(snapshot);
     this._cards.update(snapshot, scene, this.element);
     this._follow(snapshot, scene);
-    this._runClock(snapshot.run.status === "running" && !this._isSaved);
+    this._runClock(snapshot.run.status === "running" && !onlyAsks(snapshot) && !this._isSaved);
   }
 
   private _drawFrame(snapshot: Snapshot): void {

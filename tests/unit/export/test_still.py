@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 import export_sample
 import pytest
 
+from evonb.export.in_words import still_text
 from evonb.export.layout import layout
 from evonb.export.still import still_svg
 from evonb.export.style import Scheme
@@ -215,3 +216,21 @@ def test_very_many_visits_stay_short() -> None:
     snapshot = _one_node("work")
     snapshot["nodes"]["work"].update(status="done", visits=5000, last_s=0.2)
     assert "×5k" in _texts(_svg(snapshot))
+
+
+def test_a_node_that_asks_is_drawn_and_told_with_its_question() -> None:
+    snapshot = export_sample.running()
+    for state in snapshot["nodes"].values():
+        if state["status"] in ("running", "queued"):
+            state.update(status="done", running=0, queued=0)
+    asking = snapshot["nodes"]["read_code"]
+    asking.update(
+        status="waiting", running=1, question="Read the\nsecrets too?", stream="? Read", missing=[], arrived=[]
+    )
+    drawn = still_svg(snapshot)
+    assert "Waits for you" in drawn
+    assert "asks you" in drawn
+    assert "secrets too?" in drawn
+    assert "0 of 0 arrived" not in drawn
+    (line,) = [line for line in still_text(snapshot).splitlines() if line.startswith("  read_code")]
+    assert re.sub(" +", " ", line) == " read_code asks you: Read the secrets too?, 2 visits"
