@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from evonb.graph.builder import GraphBuilder
 from evonb.graph.component import BaseComponent
-from evonb.graph.edges import ConditionEdgeSpec, EdgeSpec, EdgeSpecBase, Send, cast_edge
+from evonb.graph.edges import ConditionEdgeSpec, EdgeSpec, EdgeSpecBase, Send, StateFilterLike, cast_edge
 from evonb.graph.engine import GraphEngine
 from evonb.graph.failure import GraphWarning
 from evonb.graph.handle import RunHandle
@@ -23,7 +23,6 @@ from evonb.graph.nodes import (
     SyncStreamNode,
     callable_to_node,
 )
-from evonb.graph.state import StateCkpt, StateFilterLike
 from evonb.graph.strategies import StateUpdater, _append_messages, _overwrite_state_update_strategy
 from evonb.graph.streaming import (
     StreamCtx,
@@ -39,6 +38,7 @@ if TYPE_CHECKING:
     from evonb.graph.dsl import END, START, edge, node, router
     from evonb.graph.retry import RetryPolicy
     from evonb.graph.runtime_task import RunTimeTask
+    from evonb.graph.state import StateCkpt
     from evonb.graph.state_schema import generate_state_schema
 
 __all__ = [
@@ -86,6 +86,7 @@ _ON_FIRST_USE = {
     "GraphEngineDebugger": "evonb.graph.debugger",
     "RetryPolicy": "evonb.graph.retry",
     "RunTimeTask": "evonb.graph.runtime_task",
+    "StateCkpt": "evonb.graph.state",
     "generate_state_schema": "evonb.graph.state_schema",
 }
 

@@ -12,13 +12,12 @@ from pydantic import PrivateAttr, SkipValidation
 from evonb.errors import GraphError
 from evonb.graph.annotations import is_schema
 from evonb.graph.component import BaseComponent
-from evonb.graph.edges import ConditionEdgeSpec, EdgeSpec, EdgeSpecBase
+from evonb.graph.edges import ConditionEdgeSpec, EdgeSpec, EdgeSpecBase, StateFilterLike
 from evonb.graph.engine import GraphEngine
 from evonb.graph.near import near_names
 from evonb.graph.nodes import GraphNodeSpec, callable_to_node, must_take_state
 from evonb.graph.plan import END, START, in_order
 from evonb.graph.schema import compile_schema, no_schema
-from evonb.graph.state import StateFilterLike
 from evonb.graph.warned import warn
 from evonb.typing import DEFAULT_EDGE_GROUP, GraphMode, NodeActionMode, SpecialNode
 

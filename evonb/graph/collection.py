@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from evonb.errors import EvonbError, GraphError
+from evonb.graph.edges import StateFilterLike
 from evonb.graph.near import near_names
-from evonb.graph.state import StateFilterLike
 from evonb.typing import DEFAULT_EDGE_GROUP, SpecialNode
 
 if TYPE_CHECKING:

@@ -1,6 +1,7 @@
 """The engine's decision: which tasks become ready now that one has finished. Pure: values in, a value out.
 
-Its records are never changed once made. (They aren't declared frozen: that would triple what making one costs.)
+Its records are never changed once made. (They are plain classes: frozen dataclasses would triple what making one
+costs, and any dataclass slows importing.)
 Run mode and the debugger both live off it; neither keeps scheduling state of its own but `Slots`, which a
 decision never changes: it says which slots get a new value.
 """
@@ -8,7 +9,6 @@ decision never changes: it says which slots get a new value.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 from evonb.graph.plan import EdgePlan, JoinPlan, NodePlan
 from evonb.graph.record import Record
@@ -78,17 +78,22 @@ class Task:
         return names[::-1]
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class Hop:
     """One way that a finished task goes on: along an edge to a target, with the record that gets there."""
 
-    edge: EdgePlan
-    target: NodePlan
-    record: Record
-    place: Place | None
+    __slots__ = ("edge", "place", "record", "target")
+
+    def __init__(self, edge: EdgePlan, target: NodePlan, record: Record, place: Place | None) -> None:
+        self.edge = edge
+        self.target = target
+        self.record = record
+        self.place = place
+
+    def carrying(self, record: Record) -> Hop:
+        """The same way, with another record."""
+        return Hop(self.edge, self.target, record, self.place)
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class Slot:
     """What an "all" node has got for one edge group.
 
@@ -98,33 +103,42 @@ class Slot:
         counts: How many of each batch have come, by predecessor bit; None while there is no batch.
     """
 
-    mask: int = 0
-    last: Arrival | None = None
-    counts: Mapping[tuple[int, Batch], int] | None = None
+    __slots__ = ("counts", "last", "mask")
+
+    def __init__(
+        self, mask: int = 0, last: Arrival | None = None, counts: Mapping[tuple[int, Batch], int] | None = None
+    ) -> None:
+        self.mask = mask
+        self.last = last
+        self.counts = counts
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class Arrival:
     """One input of a join, linked to the one that came before."""
 
-    bit: int
-    task: Task
-    hop: Hop
-    before: Arrival | None
+    __slots__ = ("before", "bit", "hop", "task")
+
+    def __init__(self, bit: int, task: Task, hop: Hop, before: Arrival | None) -> None:
+        self.bit = bit
+        self.task = task
+        self.hop = hop
+        self.before = before
 
 
 SlotKey = tuple[int, str]
 Slots = Mapping[SlotKey, Slot]
 
 
-@dataclass(slots=True, eq=False, repr=False)
 class JoinNote:
     """What happened at a join, for the events."""
 
-    node: NodePlan
-    join: JoinPlan
-    mask: int
-    fired: bool
+    __slots__ = ("fired", "join", "mask", "node")
+
+    def __init__(self, node: NodePlan, join: JoinPlan, mask: int, *, fired: bool) -> None:
+        self.node = node
+        self.join = join
+        self.mask = mask
+        self.fired = fired
 
 
 class Outcome:
@@ -174,7 +188,7 @@ def _arrive(slots: Slots, outcome: Outcome, task: Task, hop: Hop, join: JoinPlan
     slot = outcome.slots[key] if key in outcome.slots else slots.get(key)
     slot = _put(slot or Slot(), join.bits[task.node.index], task, hop)
     fired = slot.mask == join.full
-    outcome.notes.append(JoinNote(hop.target, join, slot.mask, fired))
+    outcome.notes.append(JoinNote(hop.target, join, slot.mask, fired=fired))
     outcome.slots[key] = None if fired else slot
     if fired:
         outcome.ready.append(_fire(slot, join, hop.target))

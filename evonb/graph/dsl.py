@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any, overload
 
 from evonb.errors import GraphError
 from evonb.graph.collection import Collection, EdgeOptions, Ref
+from evonb.graph.edges import StateFilterLike
 from evonb.graph.near import near_names
-from evonb.graph.state import StateFilterLike
 from evonb.typing import DEFAULT_EDGE_GROUP, SpecialNode
 
 if TYPE_CHECKING:

@@ -8,16 +8,18 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any, Literal
 
-from pydantic import Field, PrivateAttr, SkipValidation, field_validator, model_serializer
+from pydantic import Field, PrivateAttr, SkipValidation, field_validator
+from pydantic_core import core_schema
 
 from evonb.errors import GraphError, RouterError
 from evonb.graph.component import BaseComponent
 from evonb.graph.near import near_names
-from evonb.graph.state import StateFilterLike
 from evonb.typing import DEFAULT_EDGE_GROUP
 
-__all__ = ["ConditionEdgeSpec", "EdgeSpec", "EdgeSpecBase", "Send", "Targets", "cast_edge"]
+__all__ = ["ConditionEdgeSpec", "EdgeSpec", "EdgeSpecBase", "Send", "StateFilterLike", "Targets", "cast_edge"]
 
+StateFilterLike = Callable[[Any], Any]
+"""A function from state to state, put on an edge."""
 Targets = list[tuple[str, StateFilterLike | None]]
 _declared = itertools.count()
 
@@ -80,9 +82,14 @@ class EdgeSpecBase(ABC, BaseComponent):
         data = {name: getattr(self, name) for name in type(self).model_fields}
         return {name: _as_data(value, f"edge from {self.source!r}") for name, value in data.items()}
 
-    @model_serializer(mode="plain")
-    def _serialize(self) -> dict[str, Any]:
-        return self.as_data()
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> core_schema.CoreSchema:
+        # What `model_serializer` does, whose module would make importing evonb slower.
+        schema: core_schema.CoreSchema = handler(source)
+        handler.resolve_ref_schema(schema)["serialization"] = core_schema.plain_serializer_function_ser_schema(
+            lambda edge: edge.as_data(), return_schema=core_schema.dict_schema()
+        )
+        return schema
 
 
 class EdgeSpec(EdgeSpecBase):

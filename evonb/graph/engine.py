@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel, PrivateAttr, SerializeAsAny, SkipValidation
+from pydantic import BaseModel, PrivateAttr, SkipValidation
 
 from evonb.errors import StateError
 from evonb.graph import record as records
@@ -19,7 +19,6 @@ from evonb.graph.plan import Plan, compile_plan
 from evonb.graph.record import Record
 from evonb.graph.run import Run, telling
 from evonb.graph.schema import Values, compile_schema
-from evonb.graph.waits import end_message
 from evonb.graph.warned import warn
 from evonb.typing import MISSING
 
@@ -52,7 +51,7 @@ class GraphEngine(BaseComponent):
     """
 
     nodes: dict[str, GraphNodeSpec]
-    edges: dict[str, list[SerializeAsAny[EdgeSpecBase]]]
+    edges: dict[str, list[EdgeSpecBase]]
     state_schema: SkipValidation[Any] = None
     max_turn: int | None = None
     timeout: float | None = None
@@ -211,8 +210,7 @@ class GraphEngine(BaseComponent):
             telling().run_finished(run, state)
             state = take(state)  # the events keep theirs
         if reached is None:
-            why = end_message(run) or "no branch chose a target"
-            warn(f"Graph {self.name!r}: nothing reached the end, so the result is None: {why}")
+            warn(f"Graph {self.name!r}: nothing reached the end, so the result is None: {_why_no_end(run)}")
         return state
 
     def _state(self, record: Record) -> Any:
@@ -234,8 +232,8 @@ class GraphEngine(BaseComponent):
         if bus.on:
             telling().run_finished(run, None)
         if reached is None:
-            message = end_message(run) or "no branch chose a target"
-            warn(f"Sub-graph {' > '.join(path)!r}: nothing reached its end, so it changes nothing: {message}")
+            name = " > ".join(path)
+            warn(f"Sub-graph {name!r}: nothing reached its end, so it changes nothing: {_why_no_end(run)}")
             return {}
         return records.changes_since(schema, start, reached)
 
@@ -268,6 +266,12 @@ class GraphEngine(BaseComponent):
         from evonb.graph.drawing import draw
 
         draw(self.topology(), save_path, auto_open=auto_open)
+
+
+def _why_no_end(run: Run) -> str:
+    from evonb.graph.waits import end_message  # most runs reach their end
+
+    return end_message(run) or "no branch chose a target"
 
 
 class SubgraphNode(AsyncNode):

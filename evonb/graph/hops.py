@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any
 from evonb.errors import NodeError, RouterError
 from evonb.graph import record as records
 from evonb.graph.decide import Batch, Hop, Place, Task
-from evonb.graph.edges import EdgeSpec, Targets
+from evonb.graph.edges import EdgeSpec, StateFilterLike, Targets
 from evonb.graph.failure import describe, visit_of
 from evonb.graph.near import near_names
 from evonb.graph.plan import EdgePlan
 from evonb.graph.record import Record
-from evonb.graph.state import StateFilterLike
 
 if TYPE_CHECKING:
     from evonb.graph.run import Run

@@ -75,50 +75,6 @@ class AsyncStreamNode(NodeBase):
         """Do the node's work; see `SyncStreamNode`."""
 
 
-class FunctionSyncNode(SyncNode):
-    """A plain callable as a node."""
-
-    function: SkipValidation[Any]
-
-    def __call__(self, state: Any) -> Any:
-        return self.function(state)
-
-
-class FunctionAsyncNode(AsyncNode):
-    """An async callable as a node."""
-
-    function: SkipValidation[Any]
-
-    async def __call__(self, state: Any) -> Any:
-        return await self.function(state)
-
-
-class FunctionSyncStreamNode(SyncStreamNode):
-    """A callable with a `stream_writer` as a node."""
-
-    function: SkipValidation[Any]
-
-    def __call__(self, state: Any, stream_writer: StreamWriter) -> Any:
-        return self.function(state, stream_writer=stream_writer)
-
-
-class FunctionAsyncStreamNode(AsyncStreamNode):
-    """An async callable with a `stream_writer` as a node."""
-
-    function: SkipValidation[Any]
-
-    async def __call__(self, state: Any, stream_writer: StreamWriter) -> Any:
-        return await self.function(state, stream_writer=stream_writer)
-
-
-_KINDS: dict[tuple[bool, bool], type[NodeBase]] = {
-    (False, False): FunctionSyncNode,
-    (True, False): FunctionAsyncNode,
-    (False, True): FunctionSyncStreamNode,
-    (True, True): FunctionAsyncStreamNode,
-}
-
-
 def callable_to_node(callable_obj: Any) -> NodeBase:
     """The node that a callable makes: by whether it is async and whether it has a parameter `stream_writer`.
 
@@ -141,8 +97,9 @@ def callable_to_node(callable_obj: Any) -> NodeBase:
             fix="pass a function such as `def node(state): return {...}`, or an instance of a NodeBase subclass",
         )
     must_take_state(callable_obj, "node", stream_writer=None)
-    kind = _KINDS[is_async_callable(callable_obj), wants_writer(callable_obj)]
-    return kind(function=callable_obj)  # type: ignore[call-arg]
+    from evonb.graph.function_nodes import KINDS  # four classes that importing evonb needn't make
+
+    return KINDS[is_async_callable(callable_obj), wants_writer(callable_obj)](function=callable_obj)  # type: ignore[call-arg]
 
 
 def must_take_state(function: Any, role: str, **more: Any) -> None:

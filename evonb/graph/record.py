@@ -10,13 +10,25 @@ that branch ends there, and a later join merges the answer itself.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from evonb.graph.schema import CompiledSchema, Values
 from evonb.typing import MISSING
 
-__all__ = ["Edit", "Record", "after", "changes_since", "cut", "joined", "lineage", "replaced", "root", "values_of"]
+__all__ = [
+    "Edit",
+    "Record",
+    "after",
+    "changes_since",
+    "cut",
+    "joined",
+    "lineage",
+    "merged",
+    "replaced",
+    "root",
+    "values_of",
+]
 
 
 class Record:
@@ -146,6 +158,16 @@ def joined(schema: CompiledSchema, branches: Sequence[Record]) -> Record:
         else:
             values[key] = _replayed_key(schema, tips, key)
     return Record(base, schema.checked(values), parents=tips)
+
+
+def merged(
+    schema: CompiledSchema, tips: Sequence[Record], strategy: Callable[[list[Any]], Any] | None, who: str
+) -> Record:
+    """One record of several, by replay or by a strategy of the user."""
+    if strategy is None:
+        return joined(schema, tips)
+    states = [schema.hand_out(values_of(schema, tip), {}) for tip in tips]
+    return replaced(schema, strategy(states), who)
 
 
 def values_of(schema: CompiledSchema, record: Record) -> Values:

@@ -23,7 +23,6 @@ from evonb.graph.inplace import warn_of_changes
 from evonb.graph.lending import Pool
 from evonb.graph.plan import NodePlan, Plan
 from evonb.graph.record import Record
-from evonb.graph.state import merge_states
 from evonb.graph.streaming import Frame, current_frame, enter, leave
 
 if TYPE_CHECKING:
@@ -271,7 +270,7 @@ class Run:
         strategy = node.joins[task.group].strategy if node.joins is not None else None
         who = f"Merge strategy of node {node.name!r}" if strategy is not None else f"Join before node {node.name!r}"
         try:
-            return merge_states(self.plan.schema, list(task.inputs), strategy, who)
+            return records.merged(self.plan.schema, list(task.inputs), strategy, who)
         except Exception as error:
             raise self.failed(task, error, task.inputs[0], subject=who, function=strategy) from error
 

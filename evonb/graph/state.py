@@ -10,14 +10,12 @@ from pydantic import Field, PrivateAttr, SkipValidation
 from evonb.errors import StateError
 from evonb.graph import record as records
 from evonb.graph.component import BaseComponent
+from evonb.graph.edges import StateFilterLike
 from evonb.graph.record import Record
 from evonb.graph.schema import CompiledSchema, compile_schema
 from evonb.typing import State
 
-__all__ = ["StateCkpt", "StateFilterLike", "merge_states"]
-
-StateFilterLike = Callable[[Any], Any]
-"""A function from state to state, put on an edge."""
+__all__ = ["StateCkpt"]
 
 
 class StateCkpt(BaseComponent):
@@ -63,8 +61,7 @@ class StateCkpt(BaseComponent):
             raise StateError("There are no checkpoints to merge", fix="give at least one")
         schema = checkpoints[0]._schema()
         tips = [checkpoint._at(schema) for checkpoint in checkpoints]
-        merged = merge_states(schema, tips, strategy, "The merge strategy")
-        return cls._of(merged, schema)
+        return cls._of(records.merged(schema, tips, strategy, "The merge strategy"), schema)
 
     @classmethod
     def filter(cls, checkpoint: StateCkpt, strategy: StateFilterLike) -> StateCkpt:
@@ -123,13 +120,3 @@ class StateCkpt(BaseComponent):
             checkpoint._record = here
         assert here is not None
         return here
-
-
-def merge_states(
-    schema: CompiledSchema, tips: list[Record], strategy: Callable[[list[Any]], Any] | None, who: str
-) -> Record:
-    """One record of several, by replay or by a strategy of the user."""
-    if strategy is None:
-        return records.joined(schema, tips)
-    states = [schema.hand_out(records.values_of(schema, tip), {}) for tip in tips]
-    return records.replaced(schema, strategy(states), who)

@@ -12,7 +12,7 @@ from typing import Any
 
 from evonb.graph import record as records
 from evonb.graph.debugging.points import Point, SessionError, Waiting
-from evonb.graph.decide import Arrival, Task
+from evonb.graph.decide import Arrival, Slot, Task
 from evonb.graph.record import Record
 from evonb.graph.schema import CompiledSchema
 
@@ -29,13 +29,13 @@ def edited_output(schema: CompiledSchema, point: Point, source: int, target: Wai
     if target.task is not None:
         return _exchanged(point, target, replace(target, task=_task_from(schema, target.task, source, key, value)))
     if target.hop is not None and target.source is not None and target.source.number == source:
-        hop = replace(target.hop, record=_changed(schema, target.hop.record, key, value))
+        hop = target.hop.carrying(_changed(schema, target.hop.record, key, value))
         return _exchanged(point, target, replace(target, hop=hop))
     if target.key is not None:
         slot = point.slots[target.key]
         last, found = _arrivals(schema, slot.last, source, key, value)
         if found:
-            return replace(point, slots={**point.slots, target.key: replace(slot, last=last)})
+            return replace(point, slots={**point.slots, target.key: Slot(slot.mask, last, slot.counts)})
     raise _unrelated(target)
 
 
@@ -47,7 +47,7 @@ def edited_state(schema: CompiledSchema, point: Point, target: Waiting, key: str
         StateError: The value doesn't fit the state.
     """
     if target.hop is not None:
-        hop = replace(target.hop, record=_replaced(schema, target.hop.record, key, value))
+        hop = target.hop.carrying(_replaced(schema, target.hop.record, key, value))
         return _exchanged(point, target, replace(target, hop=hop))
     task = target.task
     if task is None:
@@ -139,7 +139,7 @@ def _arrivals(
     for each in reversed(chain):
         hop = each.hop
         if each.task.number == source:
-            hop = replace(hop, record=_changed(schema, hop.record, key, value))
+            hop = hop.carrying(_changed(schema, hop.record, key, value))
             found = True
-        before = replace(each, hop=hop, before=before)
+        before = Arrival(each.bit, each.task, hop, before)
     return before, found

@@ -9,7 +9,7 @@ from typing import Any, TypedDict
 import pytest
 
 import evonb.graph as graph
-from evonb.graph import AsyncNode, GraphBuilder, GraphWarning
+from evonb.graph import AsyncNode, EdgeSpec, GraphBuilder, GraphWarning, cast_edge
 from evonb.graph.topology import NodeInfo
 
 
@@ -27,7 +27,8 @@ def test_an_unknown_name_is_an_attribute_error() -> None:
 def test_importing_loads_pydantic_and_nothing_optional() -> None:
     code = (
         "import sys, evonb.graph\n"
-        "heavy = {'networkx', 'pyvis', 'openai', 'mcp', 'IPython', 'anywidget', 'graphlay', 'tqdm', 'sqlite3'}\n"
+        "heavy = {'networkx', 'pyvis', 'openai', 'mcp', 'IPython', 'anywidget', 'graphlay', 'tqdm', 'sqlite3',\n"
+        "  'pydantic.functional_serializers', 'evonb.graph.waits', 'evonb.graph.state', 'evonb.graph.function_nodes'}\n"
         "print(sorted(heavy & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True, env=_env())
@@ -122,3 +123,21 @@ def test_a_builder_can_go_on_after_build() -> None:
     with pytest.warns(GraphWarning, match="runs as it was built"):
         assert first.run_sync({}) == {"a": 1}
     assert builder.build().run_sync({}) == {"a": 1, "b": 1}
+
+
+class Dear(EdgeSpec):
+    price: int = 3
+
+
+def test_an_engine_dumps_each_edge_whole_as_its_own_kind() -> None:
+    builder = GraphBuilder(dict)
+    for name in "ab":
+        builder.add_node(name, documented)
+    builder.add_condition_edge("start", documented, ["a"])
+    engine = builder.build()
+    engine.edges["a"] = [Dear(source="a", target="b", state_filter=documented)]
+    edges = engine.model_dump(include={"edges"})["edges"]
+    assert edges["a"] == [engine.edges["a"][0].model_dump()]
+    assert edges["a"][0]["price"] == 3
+    assert cast_edge(edges["start"][0]).get_possible_targets() == ["a"]
+    assert '"target":"b"' in engine.model_dump_json(include={"edges"})
