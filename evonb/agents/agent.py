@@ -16,9 +16,10 @@ from evonb.agents.structured import ask_until_parsed, parser_for
 from evonb.agents.toolbox import as_toolbox, schemas_of
 from evonb.graph.nodes import AsyncStreamNode
 from evonb.graph.streaming import StreamCtx, StreamWriter, current_ctx, stream_writer_env
+from evonb.graph.toolwatch import current_tool_watch
 from evonb.llm import EmptyReply, to_message
 from evonb.parsing import OutputParser
-from evonb.typing import AssistantMessage, LLMChatResponse
+from evonb.typing import AssistantMessage, ChatUsage, LLMChatResponse
 
 __all__ = ["AgentNode"]
 
@@ -141,6 +142,9 @@ class AgentNode(AsyncStreamNode):
                 writer.put(payloads.asked_for_tool(call, fresh_line=fresh_line))
             fresh_line = True
         writer.put(payloads.used(response.usage, seconds))
+        if (watch := current_tool_watch()) is not None:
+            usage = response.usage or ChatUsage()
+            watch.used(usage.prompt_tokens or 0, usage.completion_tokens or 0, seconds)
 
 
 def _not_empty(response: LLMChatResponse, where: str) -> LLMChatResponse:

@@ -100,4 +100,5 @@ def _ending(receipt: ToolReceipt) -> str:
 
 
 def _outcome(receipt: ToolReceipt) -> Payload:
-    return {"status": receipt.status, "duration_ms": receipt.duration_ms, "replayed": receipt.replayed}
+    known = {"status": receipt.status, "duration_ms": receipt.duration_ms, "replayed": receipt.replayed}
+    return {**known, "result": short(receipt.to_model_text())}

@@ -64,7 +64,14 @@ def _gate(watch: ToolWatch, outer: BeforeExecute | None) -> BeforeExecute:
 def _tell(watch: ToolWatch, receipt: ToolReceipt) -> None:
     ran = receipt.status not in ("not_found", "invalid_input") and not _is_denied(receipt)
     effect = ran and receipt.effect == "write"
-    watch.done(receipt.tool_id, call_id=receipt.call_id, effect=effect, replayed=receipt.replayed)
+    watch.done(
+        receipt.tool_id,
+        call_id=receipt.call_id,
+        effect=effect,
+        replayed=receipt.replayed,
+        failed=not receipt.ok,
+        duration_s=receipt.duration_ms / 1000,
+    )
 
 
 def _is_denied(receipt: ToolReceipt) -> bool:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 
+from evonb.export.counting import plural
 from evonb.export.measure import clean, visible
-from evonb.export.words import arrived, asks, chip, headline, names, plural, status_words, time_of, waits_for
+from evonb.export.tool_words import called, used
+from evonb.export.words import arrived, asks, chip, headline, names, status_words, time_of, waits_for
 from evonb.protocol.durations import SPACE
 from evonb.protocol.messages import NodeState, Preview, Snapshot, WireError, WireNode
 
@@ -37,7 +39,11 @@ def _nodes(snapshot: Snapshot) -> list[str]:
     parents = {node["id"]: node["parent"] for node in nodes}
     rows = [("  " * (1 + _depth(node["id"], parents)) + clean(visible(node["name"])), node) for node in shown]
     wide = min(_MOST_NAME, max((len(label) for label, _ in rows), default=0)) + 2
-    lines = [f"{label:<{wide}}{_says(snapshot, node)}".rstrip() for label, node in rows]
+    lines: list[str] = []
+    for label, node in rows:
+        lines.append(f"{label:<{wide}}{_says(snapshot, node)}".rstrip())
+        indent = " " * (4 + len(label) - len(label.lstrip()))
+        lines += [f"{indent}warning: {clean(text)}" for text in _warnings(snapshot, node)]
     known = {node["id"] for node in shown}
     return [*lines, *_hidden(snapshot, [node for node in nodes if node["id"] not in known])]
 
@@ -115,7 +121,13 @@ def _says(snapshot: Snapshot, node: WireNode) -> str:
         parts.append(time_of(state, snapshot["run"]["elapsed_s"]))
     if state["visits"] > 1:
         parts.append(f"{state['visits']} visits")
+    parts += [called(state["tools"]), used(state)]
     return ", ".join(clean(part) for part in parts if part)
+
+
+def _warnings(snapshot: Snapshot, node: WireNode) -> list[str]:
+    state = snapshot["nodes"].get(node["id"])
+    return state["warnings"] if state else []
 
 
 def _error(error: WireError, node: str | None, known: dict[str, str]) -> list[str]:

@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from evonb.export.counting import plural
 from evonb.export.in_words import value_line
 from evonb.export.measure import clean, cut, width
 from evonb.export.picture import glyph
 from evonb.export.shared import place
 from evonb.export.svg import Element, group, path, rect, text
-from evonb.export.words import asks, names, plural
+from evonb.export.tool_words import tool_at_work
+from evonb.export.words import asks, names
 from evonb.protocol.durations import duration
 from evonb.protocol.messages import NodeState, Snapshot, WireError
 
@@ -48,10 +50,11 @@ def cards(snapshot: Snapshot) -> list[Card]:
     streaming = [(n, s) for n, s in telling if s["status"] == "running" or asks(s)]
     streaming.sort(key=lambda found: found[1]["started_s"] or 0, reverse=True)
     known = names(snapshot)
-    return [_callout(name, state, known.get(name, name)) for name, state in streaming[:_MOST_CALLOUTS]]
+    elapsed_s = run["elapsed_s"]
+    return [_callout(name, state, known.get(name, name), elapsed_s) for name, state in streaming[:_MOST_CALLOUTS]]
 
 
-def _callout(node: str, state: NodeState, name: str) -> Card:
+def _callout(node: str, state: NodeState, name: str, elapsed_s: float) -> Card:
     wide, pad, line = place("callout", "width"), place("callout", "pad"), place("callout", "line")
     look, said = ("waiting", state["question"]) if asks(state) else ("running", state["stream"])
     shown = said if len(said) <= _STREAM_CHARS else "…" + said[-_STREAM_CHARS:]
@@ -59,15 +62,23 @@ def _callout(node: str, state: NodeState, name: str) -> Card:
     most = int(place("callout", "lines"))
     if len(lines) > most:  # the end matters: it is what is being said now
         lines = ["…" + lines[-most], *lines[1 - most :]]
+    count = "asks you" if asks(state) else tool_at_work(state, elapsed_s) or plural(state["chunks"], "chunk")
     high = 2 * pad + 13 + line * max(1, len(lines))
     element = group(
         f"callout {look}",
         rect("paper", 0, 0, wide, high, place("callout", "radius")),
-        text("who", cut(name, 18), pad, pad + 9),
-        text("count", "asks you" if asks(state) else plural(state["chunks"], "chunk"), wide - pad, pad + 9),
+        text("who", _fitted(name, wide - 2 * pad - width(count, 11) - 6), pad, pad + 9),
+        text("count", count, wide - pad, pad + 9),
         *(text("said", words, pad, pad + 26 + line * i) for i, words in enumerate(lines)),
     )
     return Card(element, wide, high, node, look)
+
+
+def _fitted(name: str, wide: float) -> str:
+    shown = cut(name, 18)
+    while width(shown, 11) > wide and len(shown) > 2:
+        shown = cut(shown, len(shown) - 1)
+    return shown
 
 
 def _error_card(error: WireError, node: str | None, known: dict[str, str]) -> Card:

@@ -14,6 +14,8 @@ from evonb.export.svg import Element, el, group, path, rect, text
 from evonb.export.words import findings_of, names, say_findings, say_node, time_of, visits_badge
 from evonb.protocol.messages import EdgeState, NodeState, NodeStatus, Snapshot, WireBox, WireEdge, WireFinding, WireNode
 
+_FINDING_LOOKS = {"error": "failed", "warning": "waiting", "note": "idle"}
+"""The worst first."""
 _PATTERNED = ("queued", "waiting", "failed")
 
 
@@ -130,7 +132,7 @@ def _frame(node: WireNode, snapshot: Snapshot) -> Element:
         rect("frame", 0, 0, box["w"], box["h"], place("group", "radius")),
         text("title", cut(visible(node["name"]), frame_letters(box["w"])), x, y),
         text("time", visits + time, box["w"] - x, y) if visits + time else None,
-        _finding_sign(findings_of(snapshot, node["id"])),
+        _finding_sign(findings_of(snapshot, node["id"]), state),
         at=(box["x"], box["y"]),
     )
 
@@ -141,15 +143,19 @@ def _node(node: WireNode, snapshot: Snapshot, prefix: str, known: Mapping[str, s
     found = findings_of(snapshot, node["id"])
     said = el("title", "", say_node(node, state, time, known) + say_findings(found))
     body = _pill(node, box) if node["kind"] in ("start", "end") else _body(node, box, state, status, time, prefix)
-    return group(f"node {status}", said, *body, _finding_sign(found), at=(box["x"], box["y"]))
+    return group(f"node {status}", said, *body, _finding_sign(found, state), at=(box["x"], box["y"]))
 
 
-def _finding_sign(found: Sequence[WireFinding]) -> Element | None:
-    """A small triangle on the node's upper left corner, in the colour of the state that asks for as much attention."""
-    if not found:
+def _finding_sign(found: Sequence[WireFinding], state: NodeState | None) -> Element | None:
+    """A small triangle on the node's upper left corner, in the colour of the state that asks for as much attention.
+
+    It stands for what was found in the graph, and for what the engine warned of while the node ran.
+    """
+    levels = [finding["level"] for finding in found] + ["warning" for _ in (state["warnings"] if state else ())]
+    if not levels:
         return None
     sign = shapes()["finding"]
-    look = {"error": "failed", "warning": "waiting", "note": "idle"}[found[0]["level"]]
+    look = next(_FINDING_LOOKS[level] for level in _FINDING_LOOKS if level in levels)
     disc, bang = path("disc", sign["disc"]), path("bang", sign["mark"])
     return group(f"finding {look}", disc, bang, at=(sign["x"], sign["y"]))
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from evonb.export.counting import listed, ordinal, plural
 from evonb.export.measure import cut, visible
+from evonb.export.tool_words import called, used
 from evonb.protocol.durations import SPACE, duration
 from evonb.protocol.messages import NodeState, NodeStatus, Snapshot, WireFinding, WireNode
 
@@ -20,20 +22,6 @@ STATUS_WORDS: Mapping[NodeStatus, str] = {
 }
 
 HOW_TO_ANSWER = "answer with %evo answer VALUE or handle.answer(VALUE)"
-
-
-def plural(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
-
-
-def ordinal(count: int) -> str:
-    last = 0 if 11 <= count % 100 <= 13 else count % 10
-    return f"{count}{('th', 'st', 'nd', 'rd')[last] if last < 4 else 'th'}"
-
-
-def listed(words: Sequence[str]) -> str:
-    """ "a", "a and b", "a, b and c"."""
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}" if words else ""
 
 
 def chip(snapshot: Snapshot) -> tuple[NodeStatus, str]:
@@ -199,4 +187,7 @@ def say_node(node: WireNode, state: NodeState | None, time: str, known: Mapping[
         parts.append(time)
     if state and state["visits"] > 1:
         parts.append(f"{ordinal(state['visits'])} visit")
-    return ", ".join(parts).replace(SPACE, " ")
+    if state:
+        parts += [part for part in (called(state["tools"]), used(state)) if part]
+    warned = "".join(f"; warning: {text}" for text in state["warnings"]) if state else ""
+    return (", ".join(parts) + warned).replace(SPACE, " ")

@@ -1,5 +1,6 @@
-"""How tool calls tell a debugging session of themselves. Whoever calls tools inside a node asks for the watch; outside
-of a session there is none. This package knows no tools, and tools know no graph: the code that joins them uses this.
+"""How calls of tools and models tell a debugging session of themselves. Whoever makes them inside a node asks for the
+watch; outside of a session there is none. This package knows no tools, and tools know no graph: the code that joins
+them uses this.
 """
 
 from __future__ import annotations
@@ -26,14 +27,33 @@ class ToolWatch(Protocol):
         Tell `done` of the call whatever comes of it: until then the session takes the call for running.
         """
 
-    def done(self, tool: str, *, call_id: str | None = None, effect: bool = False, replayed: bool = False) -> None:
-        """Note a finished call for the ledger of effects.
+    def done(
+        self,
+        tool: str,
+        *,
+        call_id: str | None = None,
+        effect: bool = False,
+        replayed: bool = False,
+        failed: bool = False,
+        duration_s: float | None = None,
+    ) -> None:
+        """Note a finished call for the step's record and the ledger of effects.
 
         Args:
             tool: The tool's name.
             call_id: The model's id of the call.
             effect: Whether it does something outside of the state.
             replayed: Whether it was answered from a record instead of running.
+            failed: Whether it gave no result.
+            duration_s: How long it took, None if that isn't known.
+        """
+
+    def used(self, tokens_in: int, tokens_out: int, seconds: float) -> None:
+        """Note what one reply of a model took, for the step's record.
+
+        Args:
+            tokens_in, tokens_out: As its server counts them, 0 where it doesn't say.
+            seconds: How long the node waited for it.
         """
 
     def keep(self, call_id: str, record: Mapping[str, Any]) -> None:

@@ -28,8 +28,8 @@ class WireStep(TypedDict):
 
     `number` orders a branch; `lane` puts parallel ones under each other; `wave` groups them.
 
-    `tools` names the tools that it called, in order, the first 20; `tokens` is what its models took in and gave out,
-    None if none was asked or its server doesn't say.
+    `tools` names the tools that it called, as their calls ended, the first 20; `tokens` is what its models took in and
+    gave out, None if none was asked or its server doesn't say.
     """
 
     number: int

@@ -25,6 +25,7 @@ __all__ = ["EventEncoder", "to_wire_error", "to_wire_graph"]
 
 MAX_DOC_CHARS = 600
 MAX_LINE_CHARS = 200
+MAX_NOTED_CHARS = 400
 MAX_LIST = 50
 """State keys, names and waiting nodes beyond this many are left out of one event."""
 
@@ -100,6 +101,9 @@ class EventEncoder:
                 }
             case ev.Chunk(node=str(name)):
                 return encode_chunk(event, node_id(event.path, name))
+            case ev.NodeNoted():
+                text = _short(event.text, MAX_NOTED_CHARS)
+                return {"type": "node_noted", "at_s": at_s, "node": node_id(event.path, event.node), "text": text}
             case ev.NodeFailed() | ev.NodeSkipped() | ev.NodeWaiting():
                 return self._node_trouble(event)
             case ev.RouteDecided() | ev.JoinSatisfied() | ev.JoinImpossible():

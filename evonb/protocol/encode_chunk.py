@@ -14,7 +14,7 @@ from evonb.protocol.messages import WireEvent
 from evonb.protocol.preview import preview
 from evonb.typing import ChatStreamChunk
 
-__all__ = ["encode_chunk", "text_of_chunk"]
+__all__ = ["encode_chunk", "text_of_chunk", "thought_of_chunk"]
 
 MAX_NAME_CHARS = 200
 MAX_QUESTION_CHARS = 1000
@@ -40,6 +40,15 @@ def text_of_chunk(payload: object) -> str:
         if text is None and isinstance(thought := dict.get(payload, "reasoning_content"), str):
             return thought
     return preview(payload)["text"] + "\n"
+
+
+def thought_of_chunk(payload: object) -> str:
+    """What a streamed payload adds to what a model thought before it answered."""
+    if isinstance(payload, ChatStreamChunk):
+        return payload.reasoning_content or ""
+    if isinstance(payload, dict) and isinstance(thought := dict.get(payload, "reasoning_content"), str):
+        return thought
+    return ""
 
 
 def _special(payload: Mapping[str, Any], at_s: float, node: str) -> WireEvent | None:
@@ -81,6 +90,7 @@ def _tool_call(
             "id": str(payload.get("call_id") or payload.get("invocation_id") or tool)[:MAX_NAME_CHARS],
             "tool": tool[:MAX_NAME_CHARS],
             "status": "asked" if stage == "tool_call" else "running" if stage == "tool_started" else over,
+            "started_s": at_s if stage == "tool_started" else None,
             "duration_s": float(spent) / 1000 if stage == "tool_finished" and isinstance(spent, int | float) else None,
         },
         "text": text,

@@ -119,11 +119,15 @@ class SourceLine(TypedDict):
 
 
 class WireToolCall(TypedDict):
-    """One call of a tool: `asked` by a model, `running`, or over; `duration_s` once it is over."""
+    """One call of a tool: `asked` by a model, `running`, or over.
+
+    `started_s` is when it began on the run's clock, while it runs; `duration_s` how long it took, once it is over.
+    """
 
     id: str
     tool: str
     status: Literal["asked", "running", "done", "failed"]
+    started_s: float | None
     duration_s: float | None
 
 
@@ -417,8 +421,20 @@ class ReplyError(TypedDict):
     fix: str
 
 
+class ToolCallDetails(TypedDict):
+    """What a call of a tool, found by its `id` in `NodeState.tools`, was given and gave, in a line each."""
+
+    id: str
+    arguments: str
+    result: str
+
+
 class NodeDetails(TypedDict):
-    """Answer to `inspect_node`. `last_input` and `last_delta` map state keys to text of at most 20,000 characters."""
+    """Answer to `inspect_node`: what its last visit was given, wrote, streamed and called.
+
+    Texts have at most 20,000 characters; `last_input` and `last_delta` have one for each state key. `stream` keeps what
+    it streamed also after its end, but for what its model thought before it answered: that is `reasoning`.
+    """
 
     node: str
     doc: str
@@ -427,6 +443,8 @@ class NodeDetails(TypedDict):
     last_input: dict[str, str] | None
     last_delta: dict[str, str] | None
     stream: str
+    reasoning: str
+    calls: list[ToolCallDetails]
 
 
 class OkReply(TypedDict):

@@ -19,7 +19,7 @@ from evonb.protocol.debugging import DebugMessage, DebugState
 from evonb.protocol.messages import Snapshot
 from evonb.widgets.cell_watch import CELL_HOLDS_BUTTONS, watch_cells
 from evonb.widgets.debug_log import SessionLog
-from evonb.widgets.debug_picture import picture_of
+from evonb.widgets.debug_picture import picture_of, warned_as
 from evonb.widgets.debug_schema import Keys
 from evonb.widgets.debug_state import Session, make_state, steps_to
 from evonb.widgets.feed import Feed, feed_of
@@ -167,7 +167,9 @@ class DebugFeed:
         steps = debugger.history() if at is None else steps_to(debugger, at)
         waiting = debugger.waiting()
         is_over = not any(each.can_run for each in waiting)
-        return picture_of(self.feed.snapshot(), debugger.topology(), steps, waiting, finished=is_over)
+        live = self.feed.snapshot()
+        picture = picture_of(live, debugger.topology(), steps, waiting, finished=is_over)
+        return warned_as(picture, live) if live["run"]["run_id"] == debugger.run_id else picture
 
     def _keep_picture(self, state: DebugState) -> None:
         """The live picture follows where events alone don't tell: a step taken back, a branch, a stored run."""

@@ -6,15 +6,16 @@ So a past step, a branch that left an earlier step and a session out of a file a
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Literal, Protocol
+from typing import Literal, Protocol, cast
 
+from evonb.graph.debugging.line import Call, Usage
 from evonb.graph.events import ErrorInfo
 from evonb.graph.topology import EdgeInfo, Topology
 from evonb.protocol.encode import to_wire_error
-from evonb.protocol.messages import Snapshot, WireEvent
+from evonb.protocol.messages import Snapshot, WireEvent, WireToolCall
 from evonb.protocol.reduce import empty_snapshot, reduce
 
-__all__ = ["PastStep", "PastWaiting", "picture_of"]
+__all__ = ["PastStep", "PastWaiting", "picture_of", "warned_as"]
 
 ANSWERED = frozenset({"done", "pinned", "skipped", "replayed"})
 """Steps after which the graph went on."""
@@ -41,6 +42,10 @@ class PastStep(Protocol):
     def edges(self) -> Sequence[str]: ...
     @property
     def error(self) -> ErrorInfo | None: ...
+    @property
+    def calls(self) -> Sequence[Call]: ...
+    @property
+    def usage(self) -> Usage | None: ...
 
 
 class PastWaiting(Protocol):
@@ -130,6 +135,7 @@ def _step(step: PastStep, kind: str, outs: dict[str, list[EdgeInfo]]) -> Iterabl
         return
     at_s, node = _end(step), step.node
     yield {"type": "node_started", "at_s": step.at_s, "node": node, "visit": step.visit}
+    yield from _called(step)
     if step.status == "failed":
         what = step.error.what if step.error is not None else ""
         yield {"type": "node_failed", "at_s": at_s, "node": node, "duration_s": step.duration_s, "what": what[:200]}
@@ -137,6 +143,40 @@ def _step(step: PastStep, kind: str, outs: dict[str, list[EdgeInfo]]) -> Iterabl
     wrote = list(step.wrote)
     yield {"type": "node_finished", "at_s": at_s, "node": node, "duration_s": step.duration_s, "wrote": wrote}
     yield from _went(node, at_s, step.edges, wrote, outs)
+
+
+def _called(step: PastStep) -> Iterable[WireEvent]:
+    """The tool calls of a step, and what its models took."""
+    at_s, node = _end(step), step.node
+    for number, call in enumerate(step.calls):
+        told: WireToolCall = {
+            "id": call.call_id or str(number),
+            "tool": call.tool,
+            "status": "failed" if call.failed else "done",
+            "started_s": None,
+            "duration_s": call.duration_s,
+        }
+        yield {"type": "tool_call", "at_s": at_s, "node": node, "call": told, "text": ""}
+    if (used := step.usage) is not None:
+        yield {
+            "type": "usage",
+            "at_s": at_s,
+            "node": node,
+            "tokens_in": used.tokens_in,
+            "tokens_out": used.tokens_out,
+            "seconds": used.seconds,
+        }
+
+
+def warned_as(picture: Snapshot, live: Snapshot) -> Snapshot:
+    """The picture of a step with the warnings of the live one about nodes that had run by then."""
+    nodes = {
+        name: {**node, "warnings": live["nodes"][name]["warnings"]}
+        if node["visits"] and name in live["nodes"]
+        else node
+        for name, node in picture["nodes"].items()
+    }
+    return cast(Snapshot, {**picture, "nodes": nodes})
 
 
 def _went(

@@ -27,6 +27,7 @@ from evonb.protocol.debugging import (
     WireStep,
     WireWaiting,
 )
+from evonb.protocol.messages import TOOLS_KEPT
 from evonb.protocol.preview import fields_of
 from evonb.widgets.debug_log import SessionLog
 from evonb.widgets.debug_questions import shown_questions
@@ -130,9 +131,13 @@ def wire_step(step: Step, lane: int = 0) -> WireStep:
         "duration_s": step.duration_s,
         "wrote": [key[:80] for key in step.wrote[:50]],
         "effect": step.effect,
-        "tools": [],
-        "tokens": None,
+        "tools": [call.tool[:80] for call in step.calls[:TOOLS_KEPT]],
+        "tokens": _tokens(step),
     }
+
+
+def _tokens(step: Step) -> int | None:
+    return None if step.usage is None else (step.usage.tokens_in + step.usage.tokens_out) or None
 
 
 def _all_steps(debugger: GraphEngineDebugger, branches: Sequence[Branch], line: list[Step]) -> list[Step]:

@@ -200,7 +200,7 @@ class Feed:
             wire = self._encoder.encode(event)
             if wire is None:
                 return
-            self._memory.note(event)
+            self._memory.note(event, wire)
             self._batch.add(wire)
             ended = wire["type"] in ("run_finished", "run_failed")
             if ended:

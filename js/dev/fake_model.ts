@@ -70,6 +70,8 @@ export class FakeModel implements Model {
         : null,
       last_delta: visited ? { findings: '["VAT is added once per line"]' } : null,
       stream: "",
+      reasoning: "",
+      calls: [],
     };
   }
 }

@@ -4,6 +4,7 @@ import { describe, expect, it } from "vitest";
 import { runningSeconds } from "../src/core/follow.ts";
 import { formatDuration } from "../src/core/format.ts";
 import { indexGraph } from "../src/core/index_graph.ts";
+import { toolAtWork } from "../src/core/tool_words.ts";
 import { chipOf, headline, sayNode, timeOf } from "../src/core/words.ts";
 import { loadStream, STREAM_NAMES } from "./streams.ts";
 
@@ -28,6 +29,8 @@ describe("the live view and the still picture", () => {
         return [node.id, sayNode(node, state, timeOf(state, runningSeconds(end, node.id, elapsed)), index)];
       }),
     );
-    expect({ chip: [look, word], headline: headline(end, index, elapsed), nodes }).toEqual(words[name]);
+    const tools = Object.values(end.nodes).map((state) => toolAtWork(state, elapsed));
+    const said = { chip: [look, word], headline: headline(end, index, elapsed), nodes };
+    expect({ ...said, at_work: tools.filter(Boolean) }).toEqual(words[name]);
   });
 });

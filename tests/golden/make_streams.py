@@ -14,6 +14,7 @@ from pathlib import Path
 from recorder import NO_LAYOUT, Recorder, graph_of, write_stream
 
 from evonb.export import words
+from evonb.export.tool_words import tool_at_work
 from evonb.protocol.durations import duration
 from evonb.protocol.messages import Snapshot, WireError
 from evonb.protocol.reduce import empty_snapshot
@@ -219,7 +220,7 @@ def cut_short() -> Recorder:
 
 
 def agent() -> Recorder:
-    """A model calls tools, a person is asked, the engine warns about a node."""
+    """A model calls tools, a person is asked, the engine warns about a node, tools are at work."""
     r = Recorder(graph_of("refunds", "start > agent\nagent > approve\napprove > pay\npay > end"))
     r.run()
     r.take("start>agent")
@@ -230,10 +231,11 @@ def agent() -> Recorder:
         ("running", None, "find {}\n"),
         ("done", 0.4, "find = 1\n"),
     ):
-        call = {"id": "call-1", "tool": "find", "status": stage, "duration_s": seconds}
+        began = r.clock_s if stage == "running" else None
+        call = {"id": "call-1", "tool": "find", "status": stage, "started_s": began, "duration_s": seconds}
         r.add("tool_call", node="agent", call=call, text=text)
     for number in range(24):
-        call = {"id": f"many-{number}", "tool": "read", "status": "failed", "duration_s": 0.1}
+        call = {"id": f"many-{number}", "tool": "read", "status": "failed", "started_s": None, "duration_s": 0.1}
         r.add("tool_call", node="agent", call=call, text="read ✗\n")
     r.add("usage", node="agent", tokens_in=812, tokens_out=64, seconds=1.25)
     r.add("usage", node="agent", tokens_in=1204, tokens_out=31, seconds=0.1)
@@ -247,6 +249,12 @@ def agent() -> Recorder:
     r.at(9.0)
     r.add("question", node="approve", question="", text="→ True\n")
     r.add("question", node="approve", question="Really?", text="? Really?\n")
+    r.begin("pay")
+    for name in ("transfer", "book"):
+        call = {"id": name, "tool": name, "status": "running", "started_s": r.clock_s, "duration_s": None}
+        r.add("tool_call", node="pay", call=call, text="")
+    r.at(9.4)
+    r.say("approve", "waits\n", 1)
     return r
 
 
@@ -364,9 +372,10 @@ def scatter(r: Recorder, rng: random.Random, nodes: list[str], graph: Snapshot) 
             "node": node,
             "call": {
                 "id": rng.choice("xyz"),
-                "tool": "find",
-                "status": rng.choice(["asked", "done"]),
-                "duration_s": None,
+                "tool": rng.choice(["find", "read", "🧠" * 30]),
+                "status": rng.choice(["asked", "running", "running", "done", "failed"]),
+                "started_s": rng.choice([None, round(r.clock_s, 3)]),
+                "duration_s": rng.choice([None, seconds]),
             },
             "text": "→ find\n",
         },
@@ -400,7 +409,9 @@ def words_of(snapshot: Snapshot) -> dict[str, object]:
     for node in snapshot["graph"]["nodes"]:
         state = snapshot["nodes"][node["id"]]
         said[node["id"]] = words.say_node(node, state, words.time_of(state, snapshot["run"]["elapsed_s"]), known)
-    return {"chip": list(words.chip(snapshot)), "headline": words.headline(snapshot), "nodes": said}
+    tools = [tool_at_work(state, snapshot["run"]["elapsed_s"]) for state in snapshot["nodes"].values()]
+    told = {"headline": words.headline(snapshot), "nodes": said, "at_work": [tool for tool in tools if tool]}
+    return {"chip": list(words.chip(snapshot)), **told}
 
 
 def main() -> None:

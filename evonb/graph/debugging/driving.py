@@ -145,8 +145,11 @@ class Driver:
         self._session.error = error
         info = describe(error, where=f"graph {self._session.plan.name!r}")
         present = self._session.line.present
-        tools = self._session.performer.called(waiting)
-        self._session.append(present.point, "failed", ran=waiting, record=present.record, error=info, tools=tools)
+        told = self._session.performer.told(waiting)
+        self._session.append(
+            present.point, "failed", ran=waiting, record=present.record, error=info,
+            tools=tuple(told.calls), usage=told.usage,
+        )  # fmt: skip
         caught = self._session.holding.catches(waiting.node.name)
         if caught is None:
             telling.run_failed(self._session.run.bus, self._session.plan.name, error)

@@ -9,10 +9,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
+from evonb.graph.debugging.line import Usage
 from evonb.graph.debugging.points import Waiting
 from evonb.graph.decide import Task
 from evonb.graph.stopwatch import stopwatch
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
     from evonb.graph.debugging.session import Session
     from evonb.graph.run import Run
 
-__all__ = ["Inside", "Parked", "Watch"]
+__all__ = ["Inside", "Parked", "Told", "Watch"]
 
 Path = tuple[str, ...]
 
@@ -168,15 +169,29 @@ def _future() -> asyncio.Future[None]:
     return asyncio.get_running_loop().create_future()
 
 
+@dataclass(slots=True)
+class Told:
+    """What the tools and models of a task told, also before it failed or was cancelled and started again."""
+
+    calls: list[dict[str, object]] = field(default_factory=list)
+    usages: list[Usage] = field(default_factory=list)
+
+    @property
+    def usage(self) -> Usage | None:
+        """All of it together; None if no model told."""
+        each = self.usages
+        if not each:
+            return None
+        return Usage(
+            sum(one.tokens_in for one in each), sum(one.tokens_out for one in each), sum(one.seconds for one in each)
+        )
+
+
 class Watch:
-    """The `ToolWatch` of one task.
+    """The `ToolWatch` of one task."""
 
-    Attributes:
-        calls: What its tools did, also before it failed or was cancelled and started again.
-    """
-
-    def __init__(self, inside: Inside, owner: Waiting, calls: list[dict[str, object]], *, rerun: bool = False) -> None:
-        self.calls = calls
+    def __init__(self, inside: Inside, owner: Waiting, told: Told, *, rerun: bool = False) -> None:
+        self.told = told
         self.rerun = rerun
         self._inside = inside
         self._owner = owner
@@ -185,20 +200,34 @@ class Watch:
         """As `ToolWatch.before`."""
         await self._inside.before_tool(self._owner, tool, arguments, call_id)
 
-    def done(self, tool: str, *, call_id: str | None = None, effect: bool = False, replayed: bool = False) -> None:
+    def done(
+        self,
+        tool: str,
+        *,
+        call_id: str | None = None,
+        effect: bool = False,
+        replayed: bool = False,
+        failed: bool = False,
+        duration_s: float | None = None,
+    ) -> None:
         """As `ToolWatch.done`."""
-        self.calls.append({"tool": tool, "call_id": call_id, "effect": effect, "replayed": replayed})
+        call: dict[str, object] = {"tool": tool, "call_id": call_id, "effect": effect, "replayed": replayed}
+        self.told.calls.append({**call, "failed": failed, "duration_s": duration_s})
         self._inside.after_tool(self._owner, tool, call_id)
+
+    def used(self, tokens_in: int, tokens_out: int, seconds: float) -> None:
+        """As `ToolWatch.used`."""
+        self.told.usages.append(Usage(tokens_in, tokens_out, seconds))
 
     def keep(self, call_id: str, record: Mapping[str, Any]) -> None:
         """As `ToolWatch.keep`."""
-        call = next((each for each in reversed(self.calls) if each["call_id"] == call_id), None)
+        call = next((each for each in reversed(self.told.calls) if each["call_id"] == call_id), None)
         if call is not None:
             call["record"] = dict(record)
 
     def records(self, call_id: str) -> Iterator[Mapping[str, Any]]:
         """As `ToolWatch.records`."""
-        calls = [*self._inside.past_calls(), *self.calls]
+        calls = [*self._inside.past_calls(), *self.told.calls]
         for each in reversed(calls):
             if each.get("call_id") == call_id and isinstance(record := each.get("record"), Mapping):
                 yield record

@@ -10,10 +10,36 @@ from evonb.graph.decide import Hop
 from evonb.graph.events import ErrorInfo
 from evonb.graph.record import Record
 
-__all__ = ["Branch", "Change", "Line", "Moment", "Step"]
+__all__ = ["Branch", "Call", "Change", "Line", "Moment", "Step", "Usage"]
 
 RAN = frozenset({"done", "replayed", "pinned", "skipped"})
 """Statuses of steps that gave the run a delta."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A tool call of a step.
+
+    Attributes:
+        tool: The tool's name.
+        call_id: The model's id of the call, None if no model asked for it.
+        failed: Whether it gave no result.
+        duration_s: How long it took, None if it didn't tell.
+    """
+
+    tool: str
+    call_id: str | None = None
+    failed: bool = False
+    duration_s: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """What the models of a step took: tokens as their servers count them, and the seconds spent waiting for them."""
+
+    tokens_in: int = 0
+    tokens_out: int = 0
+    seconds: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +62,8 @@ class Step:
         tools: Names of the tools that it called, as far as they told.
         edges: The ids in the picture of the edges that were taken after it.
         effect: Whether its node is marked as doing something outside of the state.
+        calls: The same tool calls with what is known of each, in the order in which they ended.
+        usage: What its models took; None if none told.
     """
 
     number: int
@@ -52,6 +80,8 @@ class Step:
     tools: tuple[str, ...] = ()
     edges: tuple[str, ...] = ()
     effect: bool = False
+    calls: tuple[Call, ...] = ()
+    usage: Usage | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,6 +144,7 @@ class Moment:
     error: ErrorInfo | None = None
     change: Change | None = None
     tools: tuple[dict[str, object], ...] = ()
+    usage: Usage | None = None
     step: Step | None = None
 
     @property

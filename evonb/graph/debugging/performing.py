@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from evonb.graph import record as records
 from evonb.graph import telling
 from evonb.graph.debugging.effects import EffectRepeats, repeats, verdict
-from evonb.graph.debugging.inside import Watch
-from evonb.graph.debugging.line import Moment
+from evonb.graph.debugging.inside import Told, Watch
+from evonb.graph.debugging.line import Moment, Usage
 from evonb.graph.debugging.points import Waiting
 from evonb.graph.decide import Hop, Task
 from evonb.graph.hops import hops_of
@@ -35,6 +35,7 @@ class Done:
     at_s: float = 0.0
     duration_s: float = 0.0
     tools: tuple[dict[str, object], ...] = ()
+    usage: Usage | None = None
 
 
 class Performer:
@@ -52,7 +53,7 @@ class Performer:
         self.allowed: set[int] = set()
         self._session = session
         self._recorded: dict[int, Moment] = {}
-        self._calls: dict[int, list[dict[str, object]]] = {}
+        self._told: dict[int, Told] = {}
 
     def asks(self, waiting: Waiting) -> bool:
         """Whether a task has to wait for a word of the user, since it would act again; decides about replaying too."""
@@ -85,8 +86,8 @@ class Performer:
             done = await self.by_hand(task, recorded.record.delta or {}, "replayed", at_s)
             return replace(done, tools=tuple({**call, "replayed": True} for call in recorded.tools))
         rerun = self.rerun or waiting.number in self.allowed
-        calls = self._calls.setdefault(waiting.number, [])
-        token = watch.set(Watch(session.inside, waiting, calls, rerun=rerun))
+        told = self._told.setdefault(waiting.number, Told())
+        token = watch.set(Watch(session.inside, waiting, told, rerun=rerun))
         clock = Stopwatch()
         clock_token = stopwatch.set(clock)
         try:
@@ -98,11 +99,12 @@ class Performer:
         self.allowed.discard(waiting.number)
         duration_s = time.perf_counter() - began - clock.held_s
         hops = await hops_of(session.run, task, record)
-        return Done(record, hops, "done", at_s, duration_s, self.called(waiting))
+        told = self.told(waiting)
+        return Done(record, hops, "done", at_s, duration_s, tuple(told.calls), told.usage)
 
-    def called(self, waiting: Waiting) -> tuple[dict[str, object], ...]:
-        """What the tools of a task did since they were asked for last."""
-        return tuple(self._calls.pop(waiting.number, ()))
+    def told(self, waiting: Waiting) -> Told:
+        """What the tools and models of a task told since they were asked for last."""
+        return self._told.pop(waiting.number, None) or Told()
 
     async def by_hand(self, task: Task, delta: Mapping[str, Any], status: str, at_s: float) -> Done:
         """A task's outcome as if its node had answered with this delta; routers and filters are asked as ever.

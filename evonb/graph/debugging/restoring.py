@@ -12,7 +12,7 @@ from evonb.graph.debugging.beginning import is_plain, start_of, undecided
 from evonb.graph.debugging.edits import edited_output, edited_state
 from evonb.graph.debugging.line import RAN, Line, Moment, visits_at
 from evonb.graph.debugging.points import Point, SessionError, Waiting, advanced, start_waits
-from evonb.graph.debugging.rows import change_from, error_from, hops_from, logs, record_from
+from evonb.graph.debugging.rows import change_from, error_from, hops_from, logs, record_from, usage_from
 from evonb.graph.decide import Task, decide
 from evonb.graph.message_log import MessageLog
 from evonb.graph.ports import RunStore, StoredStep
@@ -259,7 +259,7 @@ class Reader:
         return Moment(
             number=row.number, before=before, point=point, branch=row.branch, status=row.status, ran=ran, record=record,
             at_s=row.at_s, duration_s=row.duration_s, wave=notes.get("wave", 0), error=error_from(row),
-            change=change_from(row), tools=tuple(notes.get("tools", ())), **more,
+            change=change_from(row), tools=tuple(notes.get("tools", ())), usage=usage_from(row), **more,
         )  # fmt: skip
 
     def _count(self, ready: Iterable[Task]) -> None:

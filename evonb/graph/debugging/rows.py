@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evonb.graph import record as records
-from evonb.graph.debugging.line import RAN, Change, Moment
+from evonb.graph.debugging.line import RAN, Change, Moment, Usage
 from evonb.graph.decide import Batch, Hop, Place, Task
 from evonb.graph.events import ErrorInfo
 from evonb.graph.message_log import MessageLog
@@ -47,6 +47,8 @@ def row_of(moment: Moment, first: int, last: int) -> StoredStep:
         notes["change"] = {"target": moment.change.target, "key": moment.change.key, "source": moment.change.source}
     if moment.tools:
         notes["tools"] = list(moment.tools)
+    if moment.usage is not None:
+        notes["usage"] = [moment.usage.tokens_in, moment.usage.tokens_out, moment.usage.seconds]
     return StoredStep(
         number=moment.number,
         branch=moment.branch,
@@ -149,6 +151,12 @@ def error_from(row: StoredStep) -> ErrorInfo | None:
     """The error that a row tells of."""
     data = (row.notes or {}).get("error")
     return None if data is None else ErrorInfo(**data)
+
+
+def usage_from(row: StoredStep) -> Usage | None:
+    """What the models of a row's step took."""
+    data = (row.notes or {}).get("usage")
+    return None if data is None else Usage(*data)
 
 
 def change_from(row: StoredStep) -> Change | None:

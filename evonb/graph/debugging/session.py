@@ -229,7 +229,7 @@ class Session:
         self.count(outcome)
         moment = self.append(
             after, done.status, ran=waiting, record=done.record, hops=tuple(done.hops), made=tuple(made),
-            duration_s=done.duration_s, at_s=done.at_s, tools=done.tools,
+            duration_s=done.duration_s, at_s=done.at_s, tools=done.tools, usage=done.usage,
         )  # fmt: skip
         self.tell(task, done.hops, outcome)
         self.holding.passed(moment)

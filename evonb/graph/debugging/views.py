@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evonb.graph.debugging.effects import is_effect
-from evonb.graph.debugging.line import Moment, Step
+from evonb.graph.debugging.line import Call, Moment, Step
 from evonb.graph.debugging.points import Waiting, start_waits
 from evonb.graph.decide import Slot
 from evonb.graph.waits import parted
@@ -140,7 +140,13 @@ def _step_of(session: Session, moment: Moment) -> Step:
         tools=tuple(str(call.get("tool")) for call in moment.tools),
         edges=tuple(hop.edge.ids[hop.target.name] for hop in moment.hops),
         effect=is_effect(ran) or any(call.get("effect") for call in moment.tools),
+        calls=tuple(_call_of(call) for call in moment.tools),
+        usage=moment.usage,
     )
+
+
+def _call_of(call: Mapping[str, Any]) -> Call:
+    return Call(str(call.get("tool")), call.get("call_id"), bool(call.get("failed")), call.get("duration_s"))
 
 
 # --- allowed or not ---------------------------------------------------------------------------------

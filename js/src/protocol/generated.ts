@@ -117,12 +117,15 @@ export interface SourceLine {
 }
 
 /**
- * One call of a tool: `asked` by a model, `running`, or over; `duration_s` once it is over.
+ * One call of a tool: `asked` by a model, `running`, or over.
+ *
+ * `started_s` is when it began on the run's clock, while it runs; `duration_s` how long it took, once it is over.
  */
 export interface WireToolCall {
   readonly id: string;
   readonly tool: string;
   readonly status: "asked" | "running" | "done" | "failed";
+  readonly started_s: number | null;
   readonly duration_s: number | null;
 }
 
@@ -418,7 +421,19 @@ export interface ReplyError {
 }
 
 /**
- * Answer to `inspect_node`. `last_input` and `last_delta` map state keys to text of at most 20,000 characters.
+ * What a call of a tool, found by its `id` in `NodeState.tools`, was given and gave, in a line each.
+ */
+export interface ToolCallDetails {
+  readonly id: string;
+  readonly arguments: string;
+  readonly result: string;
+}
+
+/**
+ * Answer to `inspect_node`: what its last visit was given, wrote, streamed and called.
+ *
+ * Texts have at most 20,000 characters; `last_input` and `last_delta` have one for each state key. `stream` keeps what
+ * it streamed also after its end, but for what its model thought before it answered: that is `reasoning`.
  */
 export interface NodeDetails {
   readonly node: string;
@@ -428,6 +443,8 @@ export interface NodeDetails {
   readonly last_input: Readonly<Record<string, string>> | null;
   readonly last_delta: Readonly<Record<string, string>> | null;
   readonly stream: string;
+  readonly reasoning: string;
+  readonly calls: readonly ToolCallDetails[];
 }
 
 export interface OkReply {

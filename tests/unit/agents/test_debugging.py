@@ -22,7 +22,7 @@ from evonb.graph import GraphBuilder, GraphEngineDebugger
 from evonb.graph.streaming import StreamWriter
 from evonb.llm import ModelTimeout
 from evonb.tools import tool
-from evonb.typing import UserMessage
+from evonb.typing import ChatUsage, UserMessage
 
 ASKED = {"messages": [UserMessage(content="Order tea.")]}
 
@@ -181,6 +181,35 @@ async def test_a_tool_that_acted_before_its_node_failed_acts_once_also_in_anothe
     again.goto(1)
     await again.resume()
     assert ordered == ["tea"]
+
+
+@pytest.mark.asyncio
+async def test_a_step_tells_its_calls_and_its_models_tokens_also_after_reopening(
+    script: Any, calling: Any, order: Any, ordered: list[str], tmp_path: Path
+) -> None:
+    asks = calling(*BOTH, ("order", '{"thing": "tea"}'))
+    asks.usage = ChatUsage(prompt_tokens=12, completion_tokens=3)
+    builder = react_graph(script(asks, "Done."), [order])
+    graph = debugging(builder, tmp_path)
+    await graph.debug(ASKED)
+    first, called, last = graph.history()[:3]
+    assert first.usage is not None
+    assert (first.usage.tokens_in, first.usage.tokens_out) == (12, 3)
+    assert first.usage.seconds > 0
+    assert first.calls == ()
+    assert called.usage is None
+    assert sorted((call.tool, call.call_id, call.failed) for call in called.calls) == [
+        ("order", "call_1", False),
+        ("order", "call_2", False),
+        ("order", "call_3", True),
+    ]
+    assert all(call.duration_s is not None for call in called.calls)
+    assert last.usage is not None
+    graph.store.close()
+    again = GraphEngineDebugger.open(tmp_path / "runs.db", graph.run_id, graph=builder, name=graph.db_name)
+    assert [(step.calls, step.usage) for step in again.history()] == [
+        (step.calls, step.usage) for step in graph.history()
+    ]
 
 
 @pytest.mark.asyncio

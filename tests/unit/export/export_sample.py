@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Literal
 
 from evonb.export.layout import layout
 from evonb.graph.topology import EdgeInfo, NodeInfo, NodeKind, Topology
 from evonb.protocol.encode import to_wire_graph
-from evonb.protocol.messages import Preview, Snapshot, WireError
+from evonb.protocol.messages import Preview, Snapshot, WireError, WireToolCall
 from evonb.protocol.reduce import empty_snapshot, settled
 
 _NAMES = [
@@ -146,3 +147,21 @@ def finished() -> Snapshot:
     for edge in ("run_tests>draft", "human_review>draft"):
         snapshot["edges"][edge]["passed_over"] = 1
     return settled(snapshot, 92.0)
+
+
+def with_tools() -> Snapshot:
+    """The run with a node that has used tools and a model, one that was warned of, and one at work with a tool."""
+    snapshot = running()
+    found: list[WireToolCall] = [_call(1, "find", 0.4), _call(2, "read", 0.1), _call(3, "read", None, "failed")]
+    snapshot["nodes"]["plan"].update(tools=found, tokens_in=812, tokens_out=64, model_s=1.3)
+    snapshot["nodes"]["draft"].update(warnings=["Node 'draft' wrote the unknown key 'scroe'"])
+    began = snapshot["run"]["elapsed_s"] - 0.4
+    at_work: WireToolCall = {**_call(1, "search", None, "running"), "started_s": began}
+    snapshot["nodes"]["search_web"].update(tools=[at_work])
+    return snapshot
+
+
+def _call(
+    number: int, tool: str, spent: float | None, status: Literal["done", "failed", "running"] = "done"
+) -> WireToolCall:
+    return {"id": str(number), "tool": tool, "status": status, "started_s": None, "duration_s": spent}

@@ -47,6 +47,14 @@ def _texts(root: ElementTree.Element) -> list[str]:
     return [element.text or "" for element in root.iter(f"{SVG}text") if element.get("aria-hidden") != "true"]
 
 
+def _titles(root: ElementTree.Element) -> list[str]:
+    return [element.text or "" for element in root.iter(f"{SVG}title")]
+
+
+def _signs(snapshot: Snapshot) -> list[ElementTree.Element]:
+    return [g for g in _svg(snapshot).iter(f"{SVG}g") if (g.get("class") or "").startswith("finding")]
+
+
 def _one_node(name: str, label: str = "") -> Snapshot:
     nodes = (NodeInfo("start", "start", "start"), NodeInfo(name, name))
     topology = Topology(name, nodes, (EdgeInfo(f"start>{name}", "start", name, "conditional", label=label),))
@@ -210,6 +218,23 @@ def test_what_check_found_is_marked_on_its_node_and_said_in_its_tooltip() -> Non
     marks = [g for g in _svg(snapshot).iter(f"{SVG}g") if (g.get("class") or "").startswith("finding")]
     assert [mark.get("class") for mark in marks] == ["finding failed"]
     assert "merge, not run yet; error: never fires" in still_svg(snapshot)
+
+
+def test_a_warned_node_carries_the_sign_of_a_warning() -> None:
+    snapshot = export_sample.with_tools()
+    assert [mark.get("class") for mark in _signs(snapshot)] == ["finding waiting"]
+    assert any("; warning: Node 'draft' wrote" in title for title in _titles(_svg(snapshot)))
+
+    snapshot["graph"]["findings"] = [
+        {"code": "x", "level": "note", "nodes": ["draft"], "what": "odd", "where": "", "fix": ""},
+    ]
+    assert [mark.get("class") for mark in _signs(snapshot)] == ["finding waiting"]
+
+
+def test_a_tool_at_work_is_named_in_its_nodes_callout_and_calls_in_the_tooltip() -> None:
+    root = _svg(export_sample.with_tools())
+    assert "search, 0.4\u00a0s" in _texts(root)
+    assert "plan, done, 1.1 s, 2nd visit, called find (0.4 s) and read ×2 (1 failed), used 876 tokens" in _titles(root)
 
 
 def test_very_many_visits_stay_short() -> None:

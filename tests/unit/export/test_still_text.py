@@ -22,6 +22,14 @@ def test_nodes_stand_in_order_with_status_and_time() -> None:
     assert "waits for search_web" in lines[6]
 
 
+def test_calls_tokens_and_warnings_are_told() -> None:
+    lines = still_text(export_sample.with_tools()).splitlines()
+    assert lines[2].endswith("done, 1.1 s, 2 visits, called find (0.4 s) and read ×2 (1 failed), used 876 tokens")
+    assert lines[3].endswith("running, 3.1 s, 2 visits, called search (running)")
+    at = next(at for at, line in enumerate(lines) if line.lstrip().startswith("draft"))
+    assert lines[at + 1] == "      warning: Node 'draft' wrote the unknown key 'scroe'"
+
+
 def test_an_error_takes_three_lines() -> None:
     lines = still_text(export_sample.failed()).splitlines()[-3:]
     assert lines[0] == "KeyError in run_tests: The state has no key 'socre'; it has 'score'."

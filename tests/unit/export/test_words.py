@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from evonb.export.words import listed, ordinal, plural
+from evonb.export.counting import listed, ordinal, plural
 from evonb.protocol.durations import duration
 
 

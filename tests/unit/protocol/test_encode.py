@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from evonb.graph import events as ev
-from evonb.graph.topology import EdgeInfo, NodeInfo, Topology
+from evonb.graph.topology import EdgeInfo, NodeInfo, Topology, node_id
 from evonb.protocol.encode import EventEncoder, to_wire_error, to_wire_graph
 from evonb.protocol.encode_chunk import text_of_chunk
 from evonb.typing import ChatStreamChunk
@@ -115,6 +115,13 @@ def test_a_run_without_result_says_none() -> None:
 )
 def test_text_of_a_chunk(payload: object, text: str) -> None:
     assert text_of_chunk(payload) == text
+
+
+def test_a_warning_about_a_node_is_told_and_bounded() -> None:
+    wire = encode(ev.NodeNoted(**base(path=("inner",)), node="a", text="wrong key" + "!" * 999))
+    assert wire["type"] == "node_noted"
+    assert (wire["node"], wire["at_s"], len(wire["text"])) == (node_id(("inner",), "a"), 0.5, 400)
+    assert wire["text"].startswith("wrong key!")
 
 
 def test_chunks_outside_of_a_node_are_not_shown() -> None:

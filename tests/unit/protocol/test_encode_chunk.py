@@ -26,17 +26,19 @@ def about(call_id: str | None, invocation_id: str) -> dict[str, Any]:
 def test_a_call_is_followed_from_the_model_to_its_end() -> None:
     call = ToolCall.model_validate({"id": "c1", "function": {"name": "find", "arguments": '{"q": 1}'}})
     asked = encode(asked_for_tool(call))
-    assert asked["call"] == {"id": "c1", "tool": "find", "status": "asked", "duration_s": None}
+    assert asked["call"] == {"id": "c1", "tool": "find", "status": "asked", "started_s": None, "duration_s": None}
     assert "find" in asked["text"]
 
     started = ToolStarted(**about("c1", "i1"), raw_preview="{}")
-    assert encode(of_tool_event(started))["call"]["status"] == "running"
+    running = encode(of_tool_event(started))["call"]
+    assert running == {"id": "c1", "tool": "find", "status": "running", "started_s": 0.5, "duration_s": None}
 
     spent: dict[str, Any] = {"started_at": 1.0, "duration_ms": 400}
     for status, shown in (("completed", "done"), ("failed", "failed"), ("timed_out", "failed")):
         receipt = ToolReceipt(tool_id="find", call_id="c1", invocation_id="i1", **spent, status=status)  # type: ignore[arg-type]
         ended = ToolFinished(**about("c1", "i1"), receipt=receipt)
-        assert encode(of_tool_event(ended))["call"] == {"id": "c1", "tool": "find", "status": shown, "duration_s": 0.4}
+        over = encode(of_tool_event(ended))["call"]
+        assert over == {"id": "c1", "tool": "find", "status": shown, "started_s": None, "duration_s": 0.4}
 
 
 def test_a_call_that_no_model_asked_for_goes_by_its_invocation() -> None:

@@ -60,8 +60,8 @@ class FakeEngine:
         self.emit(ev.NodeStarted, node=node, task_id=task, visit=1, inputs=inputs)
         self.emit(ev.NodeFinished, node=node, task_id=task, visit=1, duration_s=0.1, delta=delta or {})
 
-    def chunk(self, node: str, text: str) -> None:
-        self.emit(ev.Chunk, node=node, call_id=None, tool_name=None, tool_call_id=None, payload=text)
+    def chunk(self, node: str, payload: object) -> None:
+        self.emit(ev.Chunk, node=node, call_id=None, tool_name=None, tool_call_id=None, payload=payload)
 
     def finish(self, **state: Any) -> None:
         self.emit(ev.RunFinished, reason="completed", state=state)

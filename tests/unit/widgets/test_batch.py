@@ -139,7 +139,7 @@ def test_text_of_a_call_stays_between_the_chunks_around_it() -> None:
         "type": "tool_call",
         "at_s": 0.0,
         "node": "a",
-        "call": {"id": "1", "tool": "find", "status": "asked", "duration_s": None},
+        "call": {"id": "1", "tool": "find", "status": "asked", "started_s": None, "duration_s": None},
         "text": "[find]",
     }
     asked: WireEvent = {"type": "question", "at_s": 0.0, "node": "a", "question": "Go?", "text": "[Go?]"}

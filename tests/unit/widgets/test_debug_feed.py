@@ -10,10 +10,13 @@ from typing import Annotated, Any, TypedDict
 import pytest
 import pytest_asyncio
 
+from evonb.agents import react_graph
 from evonb.errors import EvonbError
-from evonb.graph import GraphBuilder, GraphEngineDebugger
+from evonb.graph import GraphBuilder, GraphEngineDebugger, GraphWarning
+from evonb.llm import ScriptedModel
 from evonb.protocol.debugging import DebugMessage, DebugState
-from evonb.typing import AssistantMessage, UserMessage
+from evonb.tools import tool
+from evonb.typing import AssistantMessage, ChatUsage, Function, LLMChatResponse, ToolCall, UserMessage
 from evonb.widgets.debug_commands import DebugCommands
 from evonb.widgets.debug_feed import DebugFeed, debug_feed_of
 
@@ -180,6 +183,43 @@ async def test_the_picture_of_the_newest_step_is_the_live_one(desk: Desk) -> Non
         mine = live["nodes"][name]
         assert (node["status"], node["visits"], node["wrote"]) == (mine["status"], mine["visits"], mine["wrote"]), name
     assert picture["edges"] == live["edges"]
+
+
+async def test_steps_and_pictures_of_the_past_tell_tools_tokens_and_warnings(tmp_path: Path) -> None:
+    @tool
+    def find(q: str) -> str:
+        """Find."""
+        return q
+
+    ask = ToolCall(id="c1", function=Function(name="find", arguments='{"q": "x"}'))
+    usage = ChatUsage(prompt_tokens=12, completion_tokens=3)
+    replies = [LLMChatResponse(content="", tool_calls=[ask], usage=usage), "Done."]
+    builder = react_graph(ScriptedModel(replies, tokens_per_s=0), [find])
+    builder.add_node("late", lambda state: {"nokey": 1})
+    builder.add_edge("tools", "late")
+    debugger = builder.build(graph_mode="debug", db_file_path=str(tmp_path / "runs.db"))
+    feed = DebugFeed(debugger)
+    with pytest.warns(GraphWarning, match="nokey"):
+        await debugger.debug({"messages": [UserMessage(content="hi")]})
+    feed.flush(force=True)
+    by_node = {step["node"]: step for step in reversed(feed.state["steps"])}
+    assert (by_node["agent"]["tools"], by_node["agent"]["tokens"]) == ([], 15)
+    assert (by_node["tools"]["tools"], by_node["tools"]["tokens"]) == (["find"], None)
+
+    debugger.goto(by_node["late"]["number"])
+    feed.flush(force=True)
+    picture = feed.message["picture"]
+    assert picture is not None
+    assert picture["nodes"]["agent"]["tokens_in"] >= 12
+    (call,) = picture["nodes"]["tools"]["tools"]
+    assert (call["id"], call["tool"], call["status"]) == ("c1", "find", "done")
+    assert "nokey" in picture["nodes"]["late"]["warnings"][0]
+    debugger.goto(1)
+    feed.flush(force=True)
+    picture = feed.message["picture"]
+    assert picture is not None
+    assert picture["nodes"]["late"]["warnings"] == picture["nodes"]["tools"]["tools"] == []
+    feed.close()
 
 
 async def test_going_on_from_the_past_makes_a_branch_and_the_live_picture_follows(desk: Desk) -> None:

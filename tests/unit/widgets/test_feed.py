@@ -14,8 +14,9 @@ import pytest
 from evonb.errors import GraphError
 from evonb.export.words import headline
 from evonb.graph import events as ev
-from evonb.protocol.messages import KernelMessage, Snapshot
+from evonb.protocol.messages import TOOLS_KEPT, KernelMessage, Snapshot
 from evonb.protocol.reduce import apply_batch
+from evonb.typing import ChatStreamChunk
 from evonb.widgets.batch import MAX_BYTES, MAX_EVENTS
 from evonb.widgets.feed import Feed, feed_of, move_feed
 from tests.unit.widgets.fakes import FakeClock, FakeEngine, chain
@@ -236,8 +237,43 @@ def test_details_tell_what_a_node_was_handed_wrote_and_streamed() -> None:
         "last_input": {"q": "hello", "n": "[\n  1\n]"},
         "last_delta": {"k": "1"},
         "stream": "token",
+        "reasoning": "",
+        "calls": [],
     }
     assert feed.details("b")["last_input"] is None
+
+
+def test_details_keep_calls_and_thoughts_of_the_last_visit_after_its_end() -> None:
+    engine = FakeEngine()
+    feed = Feed(engine)
+    engine.begin()
+    task = ev.TaskId("t")
+    engine.emit(ev.NodeStarted, node="a", task_id=task, visit=1, inputs={})
+    engine.chunk("a", ChatStreamChunk(reasoning_content="Where may "))
+    engine.chunk("a", {"reasoning_content": "it be?"})
+    engine.chunk("a", ChatStreamChunk(content="I look. ", reasoning_content=" Sure."))
+    call = {"tool": "find", "call_id": "c1"}
+    engine.chunk("a", {"type": "tool_started", "content": "find {}\n", **call, "arguments": '{"q":\n 1}'})
+    ended = {"status": "completed", "duration_ms": 400, "result": "x" * 500}
+    engine.chunk("a", {"type": "tool_finished", "content": "find = x\n", **call, **ended})
+    engine.emit(ev.NodeFinished, node="a", task_id=task, visit=1, duration_s=0.1, delta={})
+    details = feed.details("a")
+    assert details["stream"] == "I look. find {}\nfind = x\n"
+    assert details["reasoning"] == "Where may it be? Sure."
+    assert details["calls"] == [{"id": "c1", "arguments": '{"q": 1}', "result": "x" * 199 + "…"}]
+
+    engine.emit(ev.NodeStarted, node="a", task_id=task, visit=2, inputs={})
+    details = feed.details("a")
+    assert (details["stream"], details["reasoning"], details["calls"]) == ("", "", [])
+
+
+def test_details_keep_the_newest_calls() -> None:
+    engine = FakeEngine()
+    feed = Feed(engine)
+    engine.begin()
+    for number in range(TOOLS_KEPT + 3):
+        engine.chunk("a", {"type": "tool_call", "content": "", "tool": "find", "call_id": str(number)})
+    assert [call["id"] for call in feed.details("a")["calls"]] == [str(number) for number in range(3, TOOLS_KEPT + 3)]
 
 
 def test_details_of_an_endless_stream_are_bounded() -> None:
