@@ -36,6 +36,11 @@ class Report:
     steps: int = 0
     faults: list[str] = field(default_factory=list)
 
+    @property
+    def missed(self) -> list[str]:
+        """The phases that no kill has hit."""
+        return [phase for phase in PHASES if not self.hit[phase]]
+
     def __str__(self) -> str:
         phases = ", ".join(f"{phase} {self.hit[phase]}" for phase in PHASES)
         text = f"{self.hit.total()} kills ({phases}; {self.torn} left a torn log), {self.steps} steps"
@@ -54,24 +59,36 @@ def victims(module: str) -> Iterator[subprocess.Popen[str]]:
         process.stdin.close()
 
 
-def run(folder: Path, kills: int) -> Report:
-    """Kill a writer so many times, the phases in turn, at moments spread evenly over each.
+def spread(kills: int) -> Iterator[tuple[str, float]]:
+    """The phases in turn, and how far into each: a multiple of their number spreads the moments evenly over them."""
+    rounds = max(1, kills // len(PHASES))
+    for kill in range(kills):
+        yield PHASES[kill % len(PHASES)], (kill // len(PHASES) + 0.5) / rounds
+
+
+def each_phase(kills: int, report: Report) -> Iterator[tuple[str, float]]:
+    """Every phase once, and as long as there are kills left, those again that the report says weren't hit."""
+    yield from spread(len(PHASES))
+    for kill in range(kills - len(PHASES)):
+        if missed := report.missed:
+            yield missed[kill % len(missed)], 0.25 + 0.5 * (kill % 2)
+
+
+def run(folder: Path, kills: int, *, few: bool = False) -> Report:
+    """Kill a writer so many times.
 
     Args:
         folder: An empty folder; it holds the store afterwards.
-        kills: How many; a multiple of the number of phases spreads them evenly.
+        kills: How many at most.
+        few: Whether that is just enough to hit every phase once.
     """
     report, path, page = Report(), folder / "runs.db", folder / "page"
     page.write_bytes(bytes(LAYOUT.size))
-    rounds, last = max(1, kills // len(PHASES)), 0
+    last = 0
     with victims("tests.kill.victim") as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        for kill in range(kills):
-            phase = PHASES[kill % len(PHASES)]
-            fraction = (kill // len(PHASES) + 0.5) / rounds
-            if phase == "checkpoint":
-                fraction = 0.3 + 0.7 * fraction  # it is the last part of a commit
+        for kill, (phase, fraction) in enumerate(each_phase(kills, report) if few else spread(kills)):
             order = {"path": str(path), "page": str(page), "phase": phase, "fraction": fraction, "acknowledged": last}
             print(json.dumps(order), file=process.stdin, flush=True)
             answer = json.loads(process.stdout.readline())

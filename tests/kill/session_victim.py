@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from evonb.graph import GraphEngineDebugger
-from evonb.persistence import SqliteStore
+from evonb.persistence import SqliteStore, sqlite
 from tests.kill import session_graph
 from tests.kill.victim import Victim, main
 
@@ -26,12 +26,13 @@ class SessionVictim(Victim):
         self.builder = session_graph.builder(Path(order["calls"]))
         self.note = session_graph.noting(Path(order["calls"]))
         self.calm: int = order["calm"]
-        self.was_armed = self.is_armed
+        self.is_armed = False  # the first file that it opens tells how long that takes
+        self.was_armed = self.target == "open"
 
     def watch(self) -> None:
         """As ever, and count the rows."""
         super().watch()
-        begin, append = SqliteStore.begin, SqliteStore.append
+        begin, append, to_row = SqliteStore.begin, SqliteStore.append, sqlite.to_row
 
         def beginning(store: SqliteStore, *args: Any) -> None:
             self.acknowledged = 0
@@ -40,11 +41,16 @@ class SessionVictim(Victim):
         def appending(store: SqliteStore, run_id: str, step: Any, documents: Any = None) -> None:
             append(store, run_id, step, documents)
             self.acknowledged = step.number + 1
-            self.mark("between")
             self.calm -= 1
             if self.calm < 0 and not self.was_armed:
                 self.is_armed = self.was_armed = True
+            self.mark("between")
 
+        def encoding(step: Any) -> Any:
+            self.is_large = len(step.delta.get("body", b"")) > 100_000
+            return to_row(step)
+
+        sqlite.to_row = encoding
         SqliteStore.begin, SqliteStore.append = beginning, appending  # type: ignore[method-assign]
 
     def live(self) -> None:
@@ -70,6 +76,7 @@ class SessionVictim(Victim):
         store = SqliteStore(self.path, session_graph.NAME)
         runs = store.runs()
         store.close()
+        self.is_armed = self.target == "open"
         if runs:
             graph = GraphEngineDebugger.open(self.path, runs[0].run_id, graph=self.builder, name=session_graph.NAME)
             graph.clear_all_breakpoint()  # it may have been killed before it took its own away

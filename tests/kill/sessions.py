@@ -7,6 +7,7 @@ import json
 import shutil
 import warnings
 from collections import Counter
+from collections.abc import Iterable
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,8 +16,8 @@ from typing import Any
 from evonb.graph import GraphEngineDebugger
 from evonb.persistence import SqliteStore
 from tests.kill import session_graph
-from tests.kill.campaign import Report, phase_hit, victims
-from tests.kill.victim import LAYOUT, PHASES
+from tests.kill.campaign import Report, each_phase, phase_hit, spread, victims
+from tests.kill.victim import LAYOUT
 
 
 @dataclass
@@ -50,15 +51,13 @@ class Campaign:
         self.report = SessionReport()
         self.expected = asyncio.run(session_graph.builder().build().run(session_graph.INPUTS))
 
-    def run(self, kills: int) -> SessionReport:
-        """Kill so many times, the phases in turn, at moments spread over each and over the nodes of the graph."""
-        rounds, rows = max(1, kills // len(PHASES)), 0
+    def run(self, aims: Iterable[tuple[str, float]]) -> SessionReport:
+        """Kill in these phases, so far into each, and at steps spread over the nodes of the graph."""
+        rows = 0
         with victims("tests.kill.session_victim") as process:
             assert process.stdin is not None
             assert process.stdout is not None
-            for kill in range(kills):
-                phase = PHASES[kill % len(PHASES)]
-                fraction = (kill // len(PHASES) + 0.5) / rounds
+            for kill, (phase, fraction) in enumerate(aims):
                 order = {"path": str(self.path), "page": str(self.page), "phase": phase, "acknowledged": rows}
                 order |= {"fraction": fraction, "calls": str(self.calls), "calm": 4 + kill * 3 % 7}
                 self.calls.unlink(missing_ok=True)
@@ -140,11 +139,12 @@ class Campaign:
         return faults
 
 
-def run(folder: Path, kills: int) -> SessionReport:
+def run(folder: Path, kills: int, *, few: bool = False) -> SessionReport:
     """Kill a session so many times.
 
     Args:
         folder: An empty folder.
-        kills: How many; a multiple of the number of phases spreads them evenly.
+        kills, few: As for the writer's campaign.
     """
-    return Campaign(folder).run(kills)
+    made = Campaign(folder)
+    return made.run(each_phase(kills, made.report) if few else spread(kills))
