@@ -4,6 +4,7 @@ import { detailAt } from "../core/camera.ts";
 import { runningSeconds } from "../core/follow.ts";
 import { type GraphIndex, indexGraph } from "../core/index_graph.ts";
 import { lookUp } from "../core/record.ts";
+import { Tempo } from "../core/tempo.ts";
 import type { Snapshot, WireBox, WireEvent, WireLayout } from "../protocol/generated.ts";
 import type { Callouts } from "./callouts.ts";
 import { setAttribute } from "./dom.ts";
@@ -24,6 +25,7 @@ export class Scene {
   private readonly _tags: Tags;
   private readonly _overview: Overview;
   private readonly _pulses: Pulses;
+  private readonly _tempo = new Tempo();
   private _snapshot: Snapshot;
 
   constructor(
@@ -60,7 +62,7 @@ export class Scene {
     this._overview.update(snapshot);
     this.callouts?.update(snapshot, openNode);
     this._updateTags();
-    this._pulses.show(events);
+    this._pulses.show(this._keepTempo() ? [] : events);
   }
 
   /** The camera moved. */
@@ -75,6 +77,7 @@ export class Scene {
 
   tick(): void {
     this.picture.tick();
+    this._keepTempo();
   }
 
   get layout(): WireLayout {
@@ -87,6 +90,13 @@ export class Scene {
 
   otherBoxes(id: string): WireBox[] {
     return this._stage.otherBoxes(this._snapshot.layout, id, this.index.groups);
+  }
+
+  /** Whether too much happens for anything to move. */
+  private _keepTempo(): boolean {
+    const { status, turns } = this._snapshot.run;
+    this._stage.hasty = this._tempo.note(turns, performance.now()) && status === "running";
+    return this._stage.hasty;
   }
 
   private _mount(): void {

@@ -23,6 +23,7 @@ import { GEOMETRY } from "./glyph.ts";
 import { showTooltips } from "./tooltips.ts";
 
 export const TOUCH_REST_MS = 3000;
+export const FOLLOW_REST_MS = 1000;
 const STRIP = 236; // room for callouts at the right, where there is some
 const BUTTONS = 40; // at the foot of the view: nothing of the picture may lie there unseen
 const HEIGHT = { least: 200, most: 820 } as const;
@@ -41,10 +42,13 @@ export class Stage {
   /** What the buttons and the overview take at the foot of a view that is smaller than its picture. */
   shelf = 0;
   beside = 0;
+  /** Nodes start faster than an eye can follow: nothing is to glide or turn. */
+  hasty = false;
   /** Counts how often the picture was put where it is first looked at, as after every new width. */
   settled = 0;
   private _content: Size = { w: 1, h: 1 };
   private _touchedAtMs = Number.NEGATIVE_INFINITY;
+  private _revealedAtMs = Number.NEGATIVE_INFINITY;
   private _fitted = true;
   private readonly _watchers: (() => void)[] = [];
 
@@ -101,7 +105,8 @@ export class Stage {
   reveal(box: WireBox, smooth: boolean): void {
     const target = revealing(this.camera, box, { w: this.view.w, h: this.view.h - this.shelf });
     if (target.x === this.camera.x && target.y === this.camera.y) return;
-    this.world.classList.toggle("gliding", smooth);
+    this._revealedAtMs = performance.now();
+    this.world.classList.toggle("gliding", smooth && !this.hasty);
     this._move(target);
   }
 
@@ -124,8 +129,9 @@ export class Stage {
 
   /** @param besidePx What the overview takes at the right instead. */
   setShelf(px: number, besidePx = 0): void {
-    this.shelf = px;
     this.beside = besidePx;
+    if (px === this.shelf) return;
+    this.shelf = px;
     this.element.classList.toggle("roams", px > 0);
     this.element.style.setProperty("--shelf", `${px}px`);
   }
@@ -136,6 +142,11 @@ export class Stage {
 
   untouched(): boolean {
     return performance.now() - this._touchedAtMs > TOUCH_REST_MS;
+  }
+
+  /** Whether the picture has stood long enough to be read: with nodes at work all over it, it would never stand. */
+  rested(): boolean {
+    return performance.now() - this._revealedAtMs > FOLLOW_REST_MS;
   }
 
   touch(): void {
@@ -153,8 +164,9 @@ export class Stage {
     this.camera = kept(camera, this._content, this.view);
     const { scale, x, y } = this.camera;
     this.world.style.transform = `translate(${x}px, ${y}px) scale(${scale})`;
-    this.element.style.setProperty("--grid", `${gridStep(scale)}px`);
-    this.element.style.setProperty("--grid-at", `${x}px ${y}px`);
+    // No custom properties: those are inherited, so each move would style every part of the picture anew.
+    const step = `${gridStep(scale)}px`;
+    Object.assign(this.element.style, { backgroundSize: `${step} ${step}`, backgroundPosition: `${x}px ${y}px` });
     for (const watcher of this._watchers) watcher();
   }
 

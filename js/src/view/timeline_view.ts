@@ -49,6 +49,7 @@ export class TimelineView {
   private _live: Live = { nodes: [], look: "paused" };
   private _shownAt = "";
   private _widths: readonly number[] = [];
+  private _width = 0;
 
   constructor(
     private readonly _actions: TimelineActions,
@@ -59,6 +60,12 @@ export class TimelineView {
     const toColumn = (column: number) => this._goToColumn(column);
     scrub(this._grid, { columns: () => this._columnEdges(), go: toColumn }, signal);
     this._grid.addEventListener("keydown", (event) => this._press(event), { signal });
+    const observer = new ResizeObserver(() => {
+      this._width = this._grid.clientWidth;
+      this._fit();
+    });
+    observer.observe(this._grid);
+    signal.addEventListener("abort", () => observer.disconnect(), { once: true });
   }
 
   /** @param live What the session stands before or works at, as far as it isn't the past that is shown. */
@@ -71,7 +78,7 @@ export class TimelineView {
     this._layout = layout;
     this._strip.update(state, state.steps.length > STRIP_ABOVE);
     this._widths = namePixels(layout, names);
-    this.fit();
+    this._fit();
     this._grid.style.gridTemplateRows = `19px repeat(${layout.rows}, 22px)`;
     this._parts.update(this._drawn(layout, state));
     this._describe(state);
@@ -79,10 +86,10 @@ export class TimelineView {
   }
 
   /** Shares the width out: with little room the times go, then the columns scroll. Also after a change of size. */
-  fit(): void {
+  private _fit(): void {
     const { _widths: widths, _grid: grid } = this;
     const wanted = widths.reduce((sum, width) => sum + width + TIME_PX + GAP_PX, LANES_PX);
-    grid.classList.toggle("tight", wanted > grid.clientWidth);
+    grid.classList.toggle("tight", wanted > this._width);
     const columns = widths.map((width) => `minmax(min(${width}px, var(--job-most)), ${width + TIME_PX}px)`);
     const template = `var(--lane-w) ${columns.join(" ") || "0px"} minmax(0, 1fr)`;
     if (grid.style.gridTemplateColumns !== template) grid.style.gridTemplateColumns = template;

@@ -93,12 +93,12 @@ export class Cards {
     this._details = null;
   }
 
-  update(snapshot: Snapshot, scene: Scene, root: HTMLElement): void {
+  /** @param width The width of `root`. */
+  update(snapshot: Snapshot, scene: Scene, root: HTMLElement, width: number): void {
     this._refreshEnded(snapshot.run, scene.index);
     this._refreshDetails(snapshot);
     const card = this._details?.element ?? (this._ended?.key === this._dismissed ? null : (this._ended?.card ?? null));
     const isNew = this.side.show(card);
-    const width = root.clientWidth;
     const beside = placeOf(width, this._stage.hasRoomBeside(CARD_WIDTH, width)) === "beside";
     root.classList.toggle("with-side", this.side.isOpen && beside);
     this.side.element.hidden = !this.side.isOpen;

@@ -94,8 +94,9 @@ export class DebuggerCanvas {
     if (!still) this._follow(snapshot, state);
   }
 
-  tick(): void {
+  tick(snapshot: Snapshot, state: DebugState): void {
     this._drawing?.scene.tick();
+    this._follow(snapshot, state);
   }
 
   private _drawingFor(snapshot: Snapshot): { scene: Scene; marks: Marks } {
@@ -181,6 +182,7 @@ export class DebuggerCanvas {
   /** Keeps in view what is shown: in the past the shown step, live what runs or comes next. */
   private _follow(snapshot: Snapshot, state: DebugState): void {
     if (!this._follows || !this.stage.untouched()) return;
+    if (snapshot.run.status === "running" && !this.stage.rested()) return; // the clock asks again
     const live = nodeOfInterest(snapshot) ?? state.stopped_at[0] ?? null;
     const id = state.looking === null ? live : (shownStep(state)?.node ?? null);
     if (id !== null) this._reveal(id);

@@ -204,7 +204,6 @@ export class DebuggerView implements AsideHost {
       this._timeline.update(state, view.names, liveNodes(view));
     }
     this._drawnState = state;
-    this._timeline.fit();
     this._aside.refresh(view);
     this._runClock(view.snapshot.run.status === "running" && !onlyAsks(view.snapshot) && !isPast && !this._isSaved);
   }
@@ -216,6 +215,7 @@ export class DebuggerView implements AsideHost {
     this._bar.update(view);
     this.element.classList.toggle("in-past", view.state.looking !== null);
     this.element.classList.toggle("saved", view.saved);
+    this.element.classList.toggle("hasty", this._canvas.stage.hasty);
     setAttribute(this.element, "aria-label", `Debugger of ${view.snapshot.graph.name}, ${view.state.status}`);
   }
 
@@ -229,8 +229,8 @@ export class DebuggerView implements AsideHost {
 
   private _tick(): void {
     if (document.hidden) return;
-    this._canvas.tick();
-    this._bar.update(this.panelView);
+    this._canvas.tick(this._shown(), this._session.debug.state);
+    this._drawFrame();
   }
 
   private _tool(name: ToolName): void {

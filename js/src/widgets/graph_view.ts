@@ -42,6 +42,7 @@ export class GraphView {
   private _clock: ReturnType<typeof setInterval> | null = null;
   private _follows = true;
   private _followedEnd = "";
+  private _width = 0;
 
   constructor(
     private readonly _session: Session,
@@ -72,6 +73,7 @@ export class GraphView {
   /** Draws for the first time, once the element is in the page. */
   start(): void {
     followScheme(this.element, this._signal);
+    this._width = this.element.clientWidth;
     this._draw();
   }
 
@@ -80,8 +82,11 @@ export class GraphView {
     session.store.subscribe((_snapshot, events) => this._take(events), signal);
     session.onLiveness(() => this._schedule(), signal);
     this._stage.onCamera(() => this._moved());
-    // Whether a card fits beside the graph depends on the width of the whole.
-    const observer = new ResizeObserver(() => this._schedule());
+    // Whether a card fits beside the graph depends on the width of the whole; read in a frame, it would cost a layout.
+    const observer = new ResizeObserver(() => {
+      this._width = this.element.clientWidth;
+      this._schedule();
+    });
     observer.observe(this.element);
     signal.addEventListener("abort", () => observer.disconnect(), { once: true });
     signal.addEventListener("abort", () => this._end(), { once: true });
@@ -113,7 +118,7 @@ export class GraphView {
     const events = this._undrawn.splice(0);
     scene.update(snapshot, events, this._cards.openNode);
     this._drawFrame(snapshot);
-    this._cards.update(snapshot, scene, this.element);
+    this._cards.update(snapshot, scene, this.element, this._width);
     this._follow(snapshot, scene);
     this._runClock(snapshot.run.status === "running" && !onlyAsks(snapshot) && !this._isSaved);
   }
@@ -125,6 +130,7 @@ export class GraphView {
     setAttribute(this.element, "aria-label", `Graph ${graph.name}, ${run.status}`);
     setAttribute(this._stage.svg, "aria-label", `Graph ${graph.name}, ${graph.nodes.length} nodes`);
     this.element.classList.toggle("saved", this._isSaved);
+    this.element.classList.toggle("hasty", this._stage.hasty);
     const words = this._emptyWords(snapshot);
     setText(this._empty, words);
     this._empty.hidden = words === "";
@@ -189,8 +195,10 @@ export class GraphView {
 
   private _tick(): void {
     if (document.hidden || this._scene === null) return;
+    const { snapshot } = this._session.store;
     this._scene.drawing.tick();
-    this._drawFrame(this._session.store.snapshot);
+    this._drawFrame(snapshot);
+    this._follow(snapshot, this._scene.drawing);
   }
 
   private _tell(): ReturnType<typeof narrate> {
@@ -202,6 +210,7 @@ export class GraphView {
   private _follow(snapshot: Snapshot, scene: Scene): void {
     if (!this._follows || !this._stage.untouched()) return;
     const { run } = snapshot;
+    if (run.status === "running" && !this._stage.rested()) return; // the clock asks again
     const hasEnded = run.status === "finished" || run.status === "failed";
     // The end of a run is shown once for each new look: afterwards the canvas is the reader's.
     const end = hasEnded ? `${run.run_id} ${run.status} ${this._stage.settled}` : "";
