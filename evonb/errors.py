@@ -26,7 +26,12 @@ class EvonbError(Exception):
         what: What was found and what was expected, in one sentence.
         where: The object concerned, from the outside in: "graph 'triage' > node 'summarise', 3rd visit".
         fix: Something to do, as an imperative sentence.
+
+    Attributes:
+        source: Lines around the user's line at fault, as (line number, text, whether it is the one).
     """
+
+    source: tuple[tuple[int, str, bool], ...] = ()
 
     def __init__(self, what: str, *, where: str = "", fix: str = "") -> None:
         super().__init__(what)
@@ -38,6 +43,7 @@ class EvonbError(Exception):
         lines = [self.what]
         if self.where:
             lines.append(f"  where: {self.where}")
+        lines += source_lines(self.source)
         if self.fix:
             lines.append(f"  fix:   {self.fix}")
         return "\n".join(lines)
@@ -45,6 +51,11 @@ class EvonbError(Exception):
     def __reduce__(self) -> tuple[object, ...]:
         # BaseException pickles `args` only, and would lose `where` and `fix` on the way to another process.
         return (_rebuild, (type(self), dict(self.__dict__), self.args))
+
+
+def source_lines(source: tuple[tuple[int, str, bool], ...]) -> list[str]:
+    """Lines of source as an error's text shows them, the one at fault marked; a line without number gets none."""
+    return [f"  {'>' if hit else ' '} {number or '':>4} | {text}".rstrip() for number, text, hit in source]
 
 
 def _rebuild(cls: type[EvonbError], fields: dict[str, object], args: tuple[object, ...]) -> EvonbError:

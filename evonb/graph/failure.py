@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from evonb.errors import EvonbError, NodeError, NodeTimeout
 from evonb.graph.grouped import first_inside
 from evonb.graph.near import near_names
-from evonb.graph.places import Place, def_place, is_ours, place_of, source_around, users_frame
+from evonb.graph.places import Place, def_place, is_installed, is_ours, place_of, source_around, users_frame
 
 if TYPE_CHECKING:
     from evonb.graph.decide import Task
@@ -61,10 +61,10 @@ def node_error(
     if timeout_s is not None:
         made: NodeError = NodeTimeout(
             f"Node {node!r} ran longer than its timeout of {timeout_s:g} s",
-            where=where,
+            where=_with_place(def_place(function), where),
             fix="raise the timeout of the node or graph, or make the node quicker",
         )
-        info = ErrorInfo("NodeTimeout", made.what, where, made.fix)
+        info = ErrorInfo("NodeTimeout", made.what, made.where, made.fix, _source(def_place(function)))
     else:
         subject = subject or f"Node {node!r}"
         info = describe(error, where=where, keys=keys, whose=_kind_of(subject), function=function)
@@ -72,7 +72,7 @@ def node_error(
             f"{subject} failed: {info.kind}: {_first_line(first_inside(error)[0])}", where=info.where, fix=info.fix
         )
     made.node_name, made.graph_name, made.visit, made.inputs = node, graph, visit, inputs
-    made.info = info  # type: ignore[attr-defined]
+    made.source, made.info = info.source, info  # type: ignore[attr-defined]
     made.path = path  # type: ignore[attr-defined]
     return made
 
@@ -103,24 +103,40 @@ def describe(
     if isinstance(error, BaseExceptionGroup):
         # The group was raised where its tasks were waited for; what is wrong is where a task raised.
         error, others = first_inside(error)
-    place = _place(error) or (None if function is None else def_place(function))
+    place = _place(error, function)
+    source = _source(place)
     inner = getattr(error, "where", "") if isinstance(error, EvonbError) else ""
     return ErrorInfo(
         kind=type(error).__name__,
         what=_what(error, tuple(keys)) + (f" (and {others} more in the same task group)" if others else ""),
-        where=", ".join(part for part in ("" if place is None else place_of(*place), where or inner) if part),
-        fix=_fix(error, tuple(keys), "" if place is None else f"see the marked line{whose and f' of the {whose}'}"),
-        source=() if place is None else source_around(*place),
+        where=_with_place(place, where or inner),
+        fix=_fix(error, tuple(keys), f"see the marked line{whose and f' of the {whose}'}" if source else ""),
+        source=source,
         traceback=_traceback(whole),
     )
 
 
-def _place(error: BaseException) -> Place | None:
-    """The user's line that raised; of an error of ours, the line that raised the one behind it."""
+def _place(error: BaseException, function: Any) -> Place | None:
+    """The user's line that raised; of an error of ours, the line that raised the one behind it.
+
+    Where no line of the user's raised, as when a library refused what a node returned, it is the function's `def`.
+    """
     found = users_frame(error.__traceback__)
     if isinstance(error, EvonbError) and error.__cause__ is not None:
         found = users_frame(error.__cause__.__traceback__) or found
-    return None if found is None else (found[0].f_code.co_filename, found[1])
+    raised = None if found is None else (found[0].f_code.co_filename, found[1])
+    if raised is not None and not is_installed(raised[0]):
+        return raised
+    defined = None if function is None else def_place(function)
+    return defined if defined is not None and (raised is None or not is_installed(defined[0])) else raised
+
+
+def _with_place(place: Place | None, where: str) -> str:
+    return ", ".join(part for part in ("" if place is None else place_of(*place), where) if part)
+
+
+def _source(place: Place | None) -> tuple[tuple[int, str, bool], ...]:
+    return () if place is None else source_around(*place)
 
 
 def _what(error: BaseException, keys: tuple[str, ...]) -> str:

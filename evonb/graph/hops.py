@@ -53,7 +53,7 @@ async def _answer(run: Run, task: Task, record: Record, edge: EdgePlan) -> Targe
     except RouterError as error:
         who, function = _who("router", edge)
         info = describe(error, where=_after(run, task, who), whose="router", function=function)
-        error.where, error.info = info.where, info  # type: ignore[attr-defined]
+        error.where, error.source, error.info = info.where, info.source, info  # type: ignore[attr-defined]
         error.node_name, error.path = task.node.name, run.path  # type: ignore[attr-defined]
         raise
     except Exception as error:

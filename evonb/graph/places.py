@@ -15,7 +15,17 @@ from typing import Any
 
 from evonb._optional import loaded
 
-__all__ = ["Place", "calling_place", "def_place", "frames_of", "is_ours", "place_of", "source_around", "users_frame"]
+__all__ = [
+    "Place",
+    "calling_place",
+    "def_place",
+    "frames_of",
+    "is_installed",
+    "is_ours",
+    "place_of",
+    "source_around",
+    "users_frame",
+]
 
 Place = tuple[str, int]
 """A file name, as code objects have it, and a line."""

@@ -112,6 +112,12 @@ class NodePlan:
         self.call, self.is_async, self.reads = _called(spec, schema)
         self.quick = self.timeout is None and self.retry is None and self.subgraph is None
 
+    @property
+    def function(self) -> Any:
+        """What the user gave as the node; None for the start and the end."""
+        node = None if self.spec is None else self.spec.node
+        return getattr(node, "function", node)
+
 
 class Plan:
     """A whole graph."""

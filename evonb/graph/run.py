@@ -341,7 +341,7 @@ class Run:
             path=self.path,
             keys=schema.fields,
             subject=subject,
-            function=function,
+            function=function or node.function,
             timeout_s=node.timeout if isinstance(error, TookTooLong) else None,
         )
 

@@ -94,8 +94,7 @@ class Frame:
 
     def function(self) -> Any:
         """What the user gave as the node that is running, None outside of one."""
-        node = getattr(getattr(self._node, "spec", None), "node", None)
-        return getattr(node, "function", node)
+        return getattr(self._node, "function", None)
 
     def message(self) -> dict[str, Any]:
         """The fields that are set, as a handler gets them. Not to be changed."""

@@ -14,7 +14,7 @@ from html import escape
 from typing import Any
 
 from evonb._optional import loaded, require
-from evonb.errors import EvonbError
+from evonb.errors import EvonbError, source_lines
 from evonb.graph.events import ErrorInfo
 
 __all__ = [
@@ -86,7 +86,7 @@ def card_text(card: Card) -> str:
     lines = [f"{card.title}: {card.what}"]
     if card.where:
         lines.append(f"  where: {card.where}")
-    lines += [f"  {'>' if hit else ' '} {number or '':>4} | {text}" for number, text, hit in card.source]
+    lines += source_lines(card.source)
     if card.fix:
         lines.append(f"  fix:   {card.fix}")
     if card.traceback:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import pickle
+import threading
 from typing import Any, TypedDict
 
 import pytest
 from pydantic import BaseModel
 
-from evonb.errors import NodeError
-from evonb.graph import GraphBuilder
+from evonb.errors import NodeError, RouterError
+from evonb.graph import GraphBuilder, SyncNode
 from evonb.graph.events import ErrorInfo
 from evonb.graph.failure import describe, ordinal
 
@@ -22,9 +23,9 @@ class Model(BaseModel):
     score: int = 0
 
 
-def failure(body: Any, schema: Any = State, name: str = "judge") -> NodeError:
+def failure(body: Any, schema: Any = State, name: str = "judge", **options: Any) -> NodeError:
     builder = GraphBuilder(schema, name="triage")
-    builder.add_node(name, body)
+    builder.add_node(name, body, **options)
     builder.set_entry_point(name)
     with pytest.raises(NodeError) as caught:
         builder.build().run_sync({"score": 3})
@@ -86,9 +87,68 @@ def test_the_error_carries_node_graph_visit_inputs_and_cause() -> None:
     assert str(error).startswith("Node 'judge' failed: ValueError: bad\n  where: ")
 
 
+def test_the_text_shows_the_marked_line_between_place_and_fix() -> None:
+    def body(state: Any) -> None:
+        raise ValueError("bad")
+
+    lines = str(failure(body)).splitlines()
+    line = body.__code__.co_firstlineno + 1
+    assert lines[1].startswith(f"  where: test_failure.py:{line}, graph 'triage'")
+    assert [each for each in lines if each.startswith("  > ")] == [f'  > {line:>4} |         raise ValueError("bad")']
+    assert lines[-1] == "  fix:   see the marked line of the node"
+
+
+def returns_text(state: Any) -> dict[str, Any]:
+    return {"score": "text"}
+
+
+def too_slow(state: Any) -> None:
+    threading.Event().wait(5)
+
+
+class Unfit(SyncNode):
+    def __call__(self, state: Any) -> dict[str, Any]:
+        return {"score": "text"}
+
+
+@pytest.mark.parametrize(
+    ("node", "function", "options"),
+    [(returns_text, returns_text, {}), (Unfit(), Unfit.__call__, {}), (too_slow, too_slow, {"timeout": 0.01})],
+)
+def test_without_a_line_of_the_users_that_raised_the_nodes_def_is_marked(
+    node: Any, function: Any, options: dict[str, Any]
+) -> None:
+    error = failure(node, **options)
+    line = function.__code__.co_firstlineno
+    assert error.where == f"test_failure.py:{line}, graph 'triage' > node 'judge', 1st visit"
+    assert [number for number, _, hit in error.source if hit] == [line]
+
+
+def test_a_routers_undeclared_answer_marks_the_router() -> None:
+    def where_to(state: Any) -> str:
+        return "nowhere"
+
+    builder = GraphBuilder(State, name="triage")
+    builder.add_node("a", lambda state: None)
+    builder.add_condition_edge("a", where_to, ["end"])
+    builder.set_entry_point("a")
+    with pytest.raises(RouterError) as caught:
+        builder.build().run_sync({})
+    assert f"  > {where_to.__code__.co_firstlineno:>4} |     def where_to" in str(caught.value)
+
+
+def test_code_without_source_is_named_but_no_marked_line_is_spoken_of() -> None:
+    names: dict[str, Any] = {}
+    exec("def made(state): return 1 / 0", names)
+    error = failure(names["made"])
+    assert error.where.startswith("<string>:1, graph 'triage'")
+    assert "marked line" not in str(error)
+
+
 def test_a_node_error_survives_pickling() -> None:
     error = pickle.loads(pickle.dumps(failure(lambda state: 1 / 0)))
     assert (error.node_name, error.info.kind) == ("judge", "ZeroDivisionError")
+    assert error.source == error.info.source != ()
 
 
 def test_an_object_of_another_thread_is_told_to_stay() -> None:
