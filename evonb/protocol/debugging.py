@@ -19,7 +19,7 @@ SessionStatus = Literal["idle", "running", "pausing", "paused", "failed", "finis
 StepStatus = Literal["done", "failed", "edited", "pinned", "skipped"]
 CommandName = Literal[
     "run", "resume", "pause", "step_wave", "step_one", "step_back", "step_forward", "goto", "live",
-    "run_to", "stop", "edit", "why", "breakpoint", "retry", "skip", "pin", "fork", "compare",
+    "run_to", "stop", "edit", "why", "breakpoint", "retry", "skip", "pin", "fork", "compare", "answer",
 ]  # fmt: skip
 
 

@@ -155,7 +155,7 @@ class DebugFeed:
             self._leave_output()
         if state["status"] in ("running", "pausing") and self._cell_runs():
             state["reason"] = state["reason"] or CELL_HOLDS_BUTTONS
-            for command in ("pause", "stop"):
+            for command in ("pause", "stop", "answer"):
                 state["allowed"][command] = CELL_HOLDS_BUTTONS
         self._keep_picture(state)
         picture = self._picture() if debugger.looking_at is not None else None

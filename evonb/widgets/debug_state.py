@@ -255,5 +255,5 @@ def _allowed(debugger: GraphEngineDebugger, waiting: Sequence[WaitingTask]) -> d
     found["fork"] = begun and f"Fork: {begun}"
     found["why"] = begun and f"Why: {begun}"
     found["compare"] = begun and f"Compare: {begun}"
-    found["breakpoint"] = found["pin"] = ""
+    found["breakpoint"] = found["pin"] = found["answer"] = ""
     return found

@@ -332,7 +332,7 @@ export function asking(questions: readonly WireQuestion[] = QUESTIONS): Fixture 
   const events: WireEvent[] = [
     { type: "edge_taken", at_s: 30, edge: "run_tests>human_review", keys: [], count: 1 },
     { type: "node_started", at_s: 30, node: "human_review", visit: 1 },
-    { type: "question", at_s: 30, node: "human_review", question: questions[0]?.text ?? "", text: "?" },
+    { type: "question", at_s: 30, node: "human_review", question: questions[0]?.text ?? "Well?", text: "?" },
   ];
   const snapshot = reduceAll({ ...picture, run: { ...picture.run, status: "running" } }, events);
   return { snapshot, debug: { ...running().debug, step: 13, steps: main, questions }, picture: null };

@@ -2,7 +2,19 @@
 
 import { DebugSession } from "../src/bridge/debug_session.ts";
 import { DebuggerView } from "../src/widgets/debugger_view.ts";
-import { type Fixture, failed, idle, joining, long, looping, past, paused, running } from "./debugger_fixtures.ts";
+import {
+  asking,
+  type Fixture,
+  failed,
+  idle,
+  joining,
+  long,
+  looping,
+  past,
+  paused,
+  QUESTIONS,
+  running,
+} from "./debugger_fixtures.ts";
 import { FakeDebugModel } from "./fake_debug_model.ts";
 
 interface Exhibit {
@@ -25,6 +37,25 @@ const EXHIBITS: Readonly<Record<string, Exhibit>> = {
   past: { title: "In the past, a value being edited", fixture: past, after: edit },
   paused: { title: "Stopped at a breakpoint", fixture: paused, after: (view) => choose(view, "run_tests") },
   running: { title: "Running", fixture: running },
+  asking: { title: "A node asks", fixture: asking },
+  asking_yes: {
+    title: "A node asks yes or no",
+    fixture: () => asking(QUESTIONS.slice(1)),
+    after: (view) => press(view, "a"),
+  },
+  asking_text: {
+    title: "A node asks for a text, and the answer was refused",
+    fixture: () =>
+      asking([
+        { id: "q3", node: "human_review", text: "What do we write to the customer?", schema: { type: "string" } },
+      ]),
+    after: (view, model) => {
+      model.refuse("The answer 'x' doesn't fit: answer: String should have at least 5 characters", "answer again");
+      const field = view.querySelector<HTMLTextAreaElement>(".ask textarea");
+      if (field) field.value = "x";
+      field?.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
+    },
+  },
   failed: { title: "Failed", fixture: failed },
   idle: { title: "Nothing has run", fixture: idle },
   messages: { title: "Messages", fixture: past, after: (view) => press(view, "2") },

@@ -94,7 +94,8 @@ export class FakeDebugModel extends FakeModel {
 
   private look(number: number): void {
     const { debug, picture } = at(Math.max(0, number), this.debug.seq + 1);
-    this.show({ ...debug, breakpoints: this.debug.breakpoints }, picture);
+    const { breakpoints, questions } = this.debug;
+    this.show({ ...debug, breakpoints, questions }, picture);
   }
 
   private live(): void {

@@ -1,5 +1,6 @@
 /** One debugger widget, whatever the number of its views: the graph's session, and beside it the state of the panel. */
 
+import { NO_DEBUG } from "../core/debug_blank.ts";
 import { DebugStore } from "../core/debug_store.ts";
 import type { Snapshot } from "../protocol/generated.ts";
 import type { DebugMessage, DebugState } from "../protocol/generated_debugging.ts";
@@ -86,9 +87,10 @@ export class DebugSession {
     if (isDebugMessage(message)) this.debug.receive(message.state, message.picture);
   }
 
+  /** A trait that was saved by an earlier version may lack what has come since. */
   private _takeTrait(): void {
     const state = this._model.get("debug");
-    if (isDebugState(state)) this.debug.offer(state, this._savedPicture());
+    if (isDebugState(state)) this.debug.offer({ ...NO_DEBUG, ...state }, this._savedPicture());
   }
 
   private _savedPicture(): Snapshot | null {

@@ -4,7 +4,7 @@ import type { CommandName, DebugState } from "../protocol/generated_debugging.ts
 
 const COMMANDS: readonly CommandName[] = [
   ...(["run", "resume", "pause", "step_wave", "step_one", "step_back", "step_forward", "goto", "live"] as const),
-  ...(["run_to", "stop", "edit", "why", "breakpoint", "retry", "skip", "pin", "fork", "compare"] as const),
+  ...(["run_to", "stop", "edit", "why", "breakpoint", "retry", "skip", "pin", "fork", "compare", "answer"] as const),
 ];
 
 /** What each command is answered with while nothing can be asked of the kernel. */

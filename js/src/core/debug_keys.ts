@@ -15,7 +15,7 @@ export type DebugAction =
       | "run_to"
       | "stop"
     )
-  | ("breakpoint" | "condition" | "edit" | "why" | "help")
+  | ("answer" | "breakpoint" | "condition" | "edit" | "why" | "help")
   | ("tab_1" | "tab_2" | "tab_3" | "tab_4" | "tab_5" | "tab_6");
 
 export interface ShiftedPress {
@@ -31,6 +31,7 @@ const PLAIN: Readonly<Record<string, DebugAction>> = {
   p: "pause",
   s: "step_wave",
   t: "run_to",
+  a: "answer",
   b: "breakpoint",
   e: "edit",
   w: "why",
@@ -85,6 +86,7 @@ export const KEY_SHEET: readonly (readonly [string, readonly (readonly [string, 
   [
     "Change",
     [
+      ["A", "answer what is asked"],
       ["B", "breakpoint on or off"],
       ["⇧ B", "breakpoint with a condition"],
       ["E", "edit the state"],

@@ -1,4 +1,4 @@
-/** A form from the JSON schema of a graph's inputs, and the values from what was entered. Pure. */
+/** A form from a JSON schema, of a graph's inputs or of an answer, and the values from what was entered. Pure. */
 
 import { lookUp, put } from "./record.ts";
 
@@ -10,7 +10,9 @@ export interface Field {
   readonly required: boolean;
   /** In words: "str", "int, 0 or more". */
   readonly expects: string;
+  /** The words of the choices, and the values that they stand for. */
   readonly choices: readonly string[];
+  readonly values: readonly unknown[];
   /** What stands in the field at first, as text. */
   readonly initial: string;
 }
@@ -19,21 +21,59 @@ export type Entered =
   | { readonly ok: true; readonly values: Record<string, unknown> }
   | { readonly ok: false; readonly faults: Record<string, string> };
 
-export function fieldsOf(schema: Schema): Field[] {
-  const properties = record(schema.properties);
+/** @param given What the fields hold at first, before the defaults of the schema. */
+export function fieldsOf(schema: Schema, given: unknown = null): Field[] {
   const required = Array.isArray(schema.required) ? schema.required : [];
-  return Object.entries(properties).map(([key, value]) => {
+  const first = record(given);
+  return Object.entries(record(schema.properties)).map(([key, value]) => {
     const field = resolved(record(value), schema);
-    const kind = kindOf(key, field);
-    return {
-      key,
-      kind,
-      required: required.includes(key),
-      expects: expectsOf(field, kind),
-      choices: choicesOf(field).map((choice) => text(choice)),
-      initial: "default" in field ? text(field.default) : "",
-    };
+    return fieldOf(key, Object.hasOwn(first, key) ? { ...field, default: first[key] } : field, required.includes(key));
   });
+}
+
+/** A form for one value: of an object its fields, of anything else one field, whose key is "". */
+export function formOf(schema: Schema, given?: unknown): Field[] {
+  const whole = resolved(schema, schema);
+  const fields = fieldsOf({ ...schema, ...whole }, given);
+  if (fields.length > 0) return fields;
+  const isOptional = Array.isArray(whole.anyOf) && whole.anyOf.some((one) => record(one).type === "null");
+  return [fieldOf("", given === undefined ? whole : { ...whole, default: given }, !isOptional)];
+}
+
+/** The value of a form made by `formOf`. */
+export function answerOf(fields: readonly Field[], values: Readonly<Record<string, unknown>>): unknown {
+  return fields[0]?.key === "" ? (values[""] ?? null) : values;
+}
+
+/** What was wrong with an answer, by field as far as its words name one, the rest under "". */
+export function faultsIn(what: string, fields: readonly Field[]): Record<string, string> {
+  const faults: Record<string, string> = {};
+  const [, told] = /doesn't fit: (.*)$/s.exec(what) ?? [];
+  for (const part of told === undefined ? [what] : told.split("; ")) {
+    const named = fields.find(({ key }) => key !== "" && new RegExp(`^${escaped(key)}[.:]`).test(part));
+    const words = named === undefined ? part.replace(/^answer: /, "") : part.slice(named.key.length + 1).trim();
+    const key = named?.key ?? "";
+    put(faults, key, [lookUp(faults, key) ?? "", words].filter(Boolean).join("; "));
+  }
+  return faults;
+}
+
+function escaped(key: string): string {
+  return key.replace(/[^\w]/g, "\\$&");
+}
+
+function fieldOf(key: string, schema: Schema, required: boolean): Field {
+  const kind = kindOf(key, schema);
+  const values = choicesOf(schema);
+  return {
+    key,
+    kind,
+    required,
+    expects: expectsOf(schema, kind),
+    choices: values.map(choiceWord),
+    values,
+    initial: "default" in schema ? (kind === "choice" ? choiceWord(schema.default) : text(schema.default)) : "",
+  };
 }
 
 /** The values of what was entered; left-out optional fields are left out. Faults by field otherwise. */
@@ -43,8 +83,10 @@ export function valuesOf(fields: readonly Field[], entered: Readonly<Record<stri
   for (const field of fields) {
     const typed = lookUp(entered, field.key) ?? "";
     if (typed.trim() === "" && field.kind !== "flag") {
-      if (field.required && field.kind !== "text") put(faults, field.key, "needed");
-      else if (field.required) put(values, field.key, "");
+      // A text that was there and was taken out is an empty one.
+      const isText = field.kind === "text" && (field.required || field.initial !== "");
+      if (isText) put(values, field.key, "");
+      else if (field.required) put(faults, field.key, "needed");
       continue;
     }
     const value = valueFrom(field, typed);
@@ -57,8 +99,9 @@ export function valuesOf(fields: readonly Field[], entered: Readonly<Record<stri
 function valueFrom(field: Field, typed: string): unknown {
   switch (field.kind) {
     case "text":
-    case "choice":
       return typed;
+    case "choice":
+      return field.values[field.choices.indexOf(typed)];
     case "flag":
       return typed === "true";
     case "number": {
@@ -83,7 +126,7 @@ function parsed(typed: string): unknown {
 }
 
 function kindOf(key: string, schema: Schema): Field["kind"] {
-  if (choicesOf(schema).length > 0 && choicesOf(schema).every((one) => typeof one === "string")) return "choice";
+  if (choicesOf(schema).length > 0 && choicesOf(schema).every(isPlain)) return "choice";
   switch (schema.type) {
     case "string":
       return "text";
@@ -100,7 +143,16 @@ function kindOf(key: string, schema: Schema): Field["kind"] {
 }
 
 function choicesOf(schema: Schema): readonly unknown[] {
-  return Array.isArray(schema.enum) ? schema.enum : [];
+  if (Array.isArray(schema.enum)) return schema.enum;
+  return "const" in schema ? [schema.const] : [];
+}
+
+function isPlain(value: unknown): boolean {
+  return value === null || typeof value !== "object";
+}
+
+function choiceWord(value: unknown): string {
+  return value === null ? "none" : text(value);
 }
 
 const WORDS: Readonly<Record<string, string>> = {

@@ -1,4 +1,4 @@
-/** The inspector: six tabs, of which only the open one is drawn; above them what broke, over them an opened node. */
+/** The inspector: six tabs, of which only the open one is drawn; above them what is asked or broke, over them an opened node. */
 
 import { roving } from "../view/controls.ts";
 import { html, setAttribute, setText } from "../view/dom.ts";
@@ -17,6 +17,7 @@ export class Inspector {
 
   constructor(
     private readonly _panels: Readonly<Record<TabName, Panel>>,
+    asked: HTMLElement,
     failure: HTMLElement,
     private readonly _prefix: string,
     signal: AbortSignal,
@@ -28,7 +29,7 @@ export class Inspector {
       setAttribute(_panels[name].element, "role", "tabpanel");
       setAttribute(_panels[name].element, "aria-labelledby", `${_prefix}-tab-${name}`);
     }
-    this.element = html("aside", { class: "inspector", "aria-label": "Inspector" }, tabs, failure, this._body);
+    this.element = html("aside", { class: "inspector", "aria-label": "Inspector" }, asked, tabs, failure, this._body);
     this.show("State");
   }
 

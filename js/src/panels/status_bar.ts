@@ -1,6 +1,6 @@
 /** The bar between graph and timeline: where the session stands, in the past inverted; and what a command was refused for. */
 
-import { barWords } from "../core/debug_words.ts";
+import { barWords, sessionChip } from "../core/debug_words.ts";
 import type { ReplyError } from "../protocol/generated.ts";
 import { button } from "../view/controls.ts";
 import { debugIcon } from "../view/debug_icons.ts";
@@ -50,8 +50,7 @@ export class StatusBar {
     const { state, snapshot, names, saved } = view;
     const isPast = state.looking !== null;
     const rich = this._error === null ? barWords(state, snapshot, names, saved) : errorWords(this._error);
-    const look =
-      this._error !== null ? "failed" : isPast ? "past" : state.status === "finished" ? "done" : state.status;
+    const look = this._error !== null ? "failed" : sessionChip(state, snapshot, false, "").look;
     const key = JSON.stringify([look, rich]);
     this._moves.hidden = !isPast || saved || this._error !== null;
     this._dismiss.hidden = this._error === null;
@@ -65,7 +64,6 @@ export class StatusBar {
 }
 
 function glyphOf(look: string): Parameters<typeof stateIcon>[0] {
-  if (look === "pausing") return "running";
   return look === "past" ? "idle" : (look as Parameters<typeof stateIcon>[0]);
 }
 

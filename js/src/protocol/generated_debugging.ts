@@ -40,7 +40,8 @@ export type CommandName =
   | "skip"
   | "pin"
   | "fork"
-  | "compare";
+  | "compare"
+  | "answer";
 
 /**
  * One finished task.

@@ -1,4 +1,4 @@
-/** What stands beside the debugger's graph: the six panels, what broke, and what is laid over them for a while. */
+/** What stands beside the debugger's graph: the six panels, what is asked, what broke, and what is laid over them for a while. */
 
 import type { DebugSession } from "../bridge/debug_session.ts";
 import { fieldsOf } from "../core/form.ts";
@@ -13,6 +13,7 @@ import { FailureCard } from "../panels/failure_card.ts";
 import { Inspector, type TabName } from "../panels/inspector.ts";
 import { LogPanel } from "../panels/log_panel.ts";
 import { MessagesPanel } from "../panels/messages_panel.ts";
+import { QuestionCard } from "../panels/question_card.ts";
 import { StatePanel } from "../panels/state_panel.ts";
 import { WaitingPanel } from "../panels/waiting_panel.ts";
 import { WhyPanel } from "../panels/why_panel.ts";
@@ -23,6 +24,7 @@ import type { Commands } from "./debugger_commands.ts";
 
 /** What the aside needs of the view around it. */
 export interface AsideHost {
+  readonly element: HTMLElement;
   readonly panelView: PanelView;
   readonly index: GraphIndex | null;
   /** Draws the panels again, though the session is as it was. */
@@ -36,6 +38,7 @@ export class Aside {
   private readonly _panels: ReturnType<Aside["_makePanels"]>;
   private readonly _inspector: Inspector;
   private readonly _failure: FailureCard;
+  private readonly _questions: QuestionCard;
   private _opened: DetailsCard | null = null;
 
   constructor(
@@ -48,7 +51,8 @@ export class Aside {
     this._panels = this._makePanels();
     const ways = { edit: () => this.editState(), skip: (task: WireWaiting) => this._skip(task) };
     this._failure = new FailureCard(_commands, ways, _signal);
-    this._inspector = new Inspector(this._panels, this._failure.element, prefix, _signal);
+    this._questions = new QuestionCard(_commands, () => _host.element.focus({ preventScroll: true }), _signal);
+    this._inspector = new Inspector(this._panels, this._questions.element, this._failure.element, prefix, _signal);
     this.element = this._inspector.element;
   }
 
@@ -59,6 +63,7 @@ export class Aside {
   update(view: PanelView): void {
     this._inspector.update(view);
     this._failure.update(view);
+    this._questions.update(view);
   }
 
   /** What the opened node's card shows of a running node changes between two states of the session. */
@@ -71,6 +76,11 @@ export class Aside {
   show(name: TabName): void {
     this._cover(null);
     this._inspector.show(name);
+  }
+
+  /** Leads to what is asked. */
+  answer(): void {
+    this._questions.focus();
   }
 
   why(): void {

@@ -264,6 +264,8 @@ export class DebuggerView implements AsideHost {
         return this._aside.editState();
       case "why":
         return this._aside.why();
+      case "answer":
+        return this._aside.answer();
     }
   }
 
