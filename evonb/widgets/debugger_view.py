@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import traitlets
 
+from evonb.export.drawing import Density
 from evonb.graph.debugger import GraphEngineDebugger
 from evonb.graph.events import Detach
 from evonb.logger import get_logger
@@ -35,6 +36,8 @@ class DebuggerView(GraphView):
     _esm = _STATIC / "debugger.js"
     _css = _STATIC / "debugger.css"
 
+    _evo_density: ClassVar[Density] = "compact"
+
     debug = traitlets.Dict().tag(sync=True)
     picture = traitlets.Dict().tag(sync=True)
 
@@ -43,7 +46,8 @@ class DebuggerView(GraphView):
         self._evo_commands = DebugCommands(self._evo_debug)
         self._evo_tasks: set[asyncio.Task[None]] = set()
         message = self._evo_debug.message
-        super().__init__(debugger, debug=message["state"], picture=message["picture"] or {}, **kwargs)
+        super().__init__(debugger, debug=message["state"], **kwargs)
+        self.picture = self._evo_past(message)
         leave: Detach = self._evo_debug.subscribe(self._evo_show)
         self._evo_undo.append(leave)
 
@@ -53,13 +57,17 @@ class DebuggerView(GraphView):
         return self._evo_debug.debugger
 
     def _evo_show(self, message: DebugMessage) -> None:
-        self.send(message)
+        picture = self._evo_past(message)
+        self.send({**message, "picture": picture or None})
         state = message["state"]
         # A page that is loaded while nothing moves for a question must find the question.
         asks = state["questions"] != self.debug.get("questions")
         if asks or state["status"] not in ("running", "pausing"):
             with self.hold_sync():
-                self.debug, self.picture = state, message["picture"] or {}
+                self.debug, self.picture = state, picture
+
+    def _evo_past(self, message: DebugMessage) -> Any:
+        return self._evo_drawn(message["picture"]) if message["picture"] is not None else {}
 
     def _evo_answer(self, content: Any) -> None:
         """On the loop: one task for each command, one reply from each."""

@@ -13,16 +13,16 @@ from collections.abc import Callable
 from typing import Any, Protocol, TypeVar
 
 from evonb.errors import GraphError
-from evonb.export.geometry import Layout
-from evonb.export.layout import layout
+from evonb.export.drawing import Density
 from evonb.graph import events as ev
 from evonb.graph.debugger import GraphEngineDebugger
 from evonb.graph.topology import NodeInfo, Topology
 from evonb.logger import get_logger
 from evonb.protocol.encode import EventEncoder, to_wire_graph
-from evonb.protocol.messages import KernelMessage, NodeDetails, RunState, Snapshot
+from evonb.protocol.messages import KernelMessage, NodeDetails, RunState, Snapshot, WireLayout
 from evonb.protocol.reduce import apply_batch, empty_snapshot, reopened
 from evonb.widgets.batch import Batch
+from evonb.widgets.layouts import Layouts
 from evonb.widgets.memory import NodeMemory
 from evonb.widgets.pace import Pace
 from evonb.widgets.run_message import RunMessage
@@ -76,7 +76,8 @@ class Feed:
         self._message, self._said_at = RunMessage(), float("-inf")
         self._pace = Pace(self.flush, PERIOD_S, clock)
         topology = source.topology()
-        self._set_graph(source, topology, layout(topology), seq=0)
+        self._layouts = Layouts()
+        self._set_graph(source, topology, self._layouts.wire(topology, "normal"), seq=0)
         self._detach = source.attach(self._hear, live=True)
 
     def subscribe(self, receive: Callable[[KernelMessage], None]) -> ev.Detach:
@@ -98,6 +99,15 @@ class Feed:
         with self._lock:
             self._fold()
             return self._snapshot
+
+    def drawn(self, snapshot: Snapshot, density: Density) -> Snapshot:
+        """A snapshot of this feed with the layout of a density; as it is where its graph was replaced since."""
+        with self._lock:
+            topology, is_shown = self._topology, snapshot["layout"] is self._snapshot["layout"]
+        if density == "normal" or not is_shown:
+            return snapshot
+        # Outside the lock: a large graph takes a moment, and the run goes on meanwhile.
+        return {**snapshot, "layout": self._layouts.wire(topology, density)}
 
     def details(self, node: str) -> NodeDetails:
         """What is known about one node.
@@ -127,7 +137,7 @@ class Feed:
         # Engine calls stay outside our lock: the engine may hold a lock of its own while it tells us something.
         self._detach()
         topology = source.topology()
-        placed = layout(topology, keep=self._layout)
+        placed = self._layouts.wire(topology, "normal")
         with self._lock:
             self._fold()
             self._leave_run()
@@ -169,9 +179,9 @@ class Feed:
         self._detach()
         self._pace.stop()
 
-    def _set_graph(self, source: Source, topology: Topology, placed: Layout, seq: int) -> None:
-        self._source, self._topology, self._layout = source, topology, placed
-        self._snapshot: Snapshot = empty_snapshot(to_wire_graph(topology), placed.to_wire(), seq)
+    def _set_graph(self, source: Source, topology: Topology, placed: WireLayout, seq: int) -> None:
+        self._source, self._topology = source, topology
+        self._snapshot: Snapshot = empty_snapshot(to_wire_graph(topology), placed, seq)
         self._nodes: dict[str, NodeInfo] = {node.id: node for node in topology.nodes}
         self._encoder = self._new_encoder()
         self._run_id = self._ended_run = None

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import anywidget
 import traitlets
 
 from evonb.errors import EvonbError
+from evonb.export.drawing import Density
 from evonb.logger import get_logger
 from evonb.protocol.messages import ErrorReply, KernelMessage, NodeDetails, OkReply, Snapshot
 from evonb.widgets.feed import Feed, Source, feed_of
@@ -33,13 +34,15 @@ class GraphView(anywidget.AnyWidget):
     _esm = _STATIC / "graph.js"
     _css = _STATIC / "graph.css"
 
+    _evo_density: ClassVar[Density] = "normal"
+
     snapshot = traitlets.Dict().tag(sync=True)
 
     def __init__(self, graph: Source, **kwargs: Any) -> None:
         self._evo_feed: Feed = feed_of(graph)
         self._evo_loop = running_loop()
         self._evo_owns_layout = "layout" not in kwargs
-        super().__init__(snapshot=self._evo_feed.snapshot(), **kwargs)
+        super().__init__(snapshot=self._evo_drawn(self._evo_feed.snapshot()), **kwargs)
         self._evo_undo: list[Callable[[], None]] = [
             self._evo_feed.subscribe(self._evo_publish),
             self._evo_feed.watch(self._evo_refresh),
@@ -61,11 +64,16 @@ class GraphView(anywidget.AnyWidget):
             self.layout.close()
         super().close()
 
+    def _evo_drawn(self, snapshot: Snapshot) -> Snapshot:
+        return self._evo_feed.drawn(snapshot, self._evo_density)
+
     def _evo_publish(self, message: KernelMessage) -> None:
+        if message["type"] == "snapshot":
+            message = {**message, "snapshot": self._evo_drawn(message["snapshot"])}
         self.send(message)
 
     def _evo_refresh(self, snapshot: Snapshot) -> None:
-        self.snapshot = snapshot
+        self.snapshot = self._evo_drawn(snapshot)
 
     def _evo_receive(self, _widget: object, content: Any, _buffers: object) -> None:
         # Any thread, depending on the kernel's version: do one thing only.
@@ -78,16 +86,16 @@ class GraphView(anywidget.AnyWidget):
     def _evo_answer(self, content: Any) -> None:
         """Send one reply for one command, whatever it holds."""
         try:
-            self.send(answer(self._evo_feed, content))
+            self.send(answer(self._evo_feed, content, self._evo_density))
         except Exception:
             _log.exception("A command of a view couldn't be answered")
 
 
-def answer(feed: Feed, command: Any) -> OkReply | ErrorReply:
+def answer(feed: Feed, command: Any, density: Density = "normal") -> OkReply | ErrorReply:
     """The reply to one command of a view. Never raises: a wrong command gets a reply with what, where and fix."""
     request_id = str(command.get("request_id", ""))[:100] if isinstance(command, dict) else ""
     try:
-        return {"type": "reply", "request_id": request_id, "ok": True, "result": _result(feed, command)}
+        return {"type": "reply", "request_id": request_id, "ok": True, "result": _result(feed, command, density)}
     except EvonbError as error:
         what, where, fix = error.what, error.where, error.fix
     except Exception as error:
@@ -96,10 +104,10 @@ def answer(feed: Feed, command: Any) -> OkReply | ErrorReply:
     return {"type": "reply", "request_id": request_id, "ok": False, "error": {"what": what, "where": where, "fix": fix}}
 
 
-def _result(feed: Feed, command: Any) -> Snapshot | NodeDetails:
+def _result(feed: Feed, command: Any, density: Density) -> Snapshot | NodeDetails:
     kind = command.get("type") if isinstance(command, dict) else None
     if kind == "resync":
-        return feed.snapshot()
+        return feed.drawn(feed.snapshot(), density)
     if kind == "inspect_node" and isinstance(node := command.get("node"), str):
         return feed.details(node)
     raise EvonbError(

@@ -75,6 +75,8 @@ describe("camera", () => {
   });
 
   it("hides names that nobody could read", () => {
-    expect([1, READABLE_SCALE, 0.7, 0.4].map(detailAt)).toEqual(["full", "full", "glyphs", "blocks"]);
+    const at = (nodeH: number) => [1, READABLE_SCALE, 0.7, 0.5, 0.4].map((scale) => detailAt(scale, nodeH));
+    expect(at(34)).toEqual(["full", "full", "glyphs", "glyphs", "blocks"]);
+    expect(at(26)).toEqual(["full", "full", "glyphs", "blocks", "blocks"]);
   });
 });

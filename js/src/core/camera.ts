@@ -18,8 +18,8 @@ export const MIN_SCALE = 0.05;
 export const MAX_SCALE = 3;
 /** Names have 13 px; below 10 px on screen nobody reads them. */
 export const READABLE_SCALE = 10 / 13;
-/** Nodes have 34 px; below 14 px on screen a box is a block of colour. */
-export const BLOCK_SCALE = 14 / 34;
+/** Below 14 px on screen a box is a block of colour. */
+const BLOCK_PX = 14;
 /** Room round a picture that fits; below it stand the zoom buttons and the legend. */
 export const MARGIN = { x: 34, top: 18, bottom: 48 } as const;
 
@@ -104,7 +104,8 @@ function shift(start: number, extent: number, view: number, room: number): numbe
 
 export type Detail = "full" | "glyphs" | "blocks";
 
-export function detailAt(scale: number): Detail {
+/** @param nodeH The height of a node at 100 %, which differs by the density of the layout. */
+export function detailAt(scale: number, nodeH: number): Detail {
   if (scale >= READABLE_SCALE - 0.005) return "full";
-  return scale >= BLOCK_SCALE ? "glyphs" : "blocks";
+  return scale * nodeH >= BLOCK_PX ? "glyphs" : "blocks";
 }

@@ -1,6 +1,6 @@
 /** Everything drawn for one graph in one layout: made anew when the graph is replaced, updated for all else. */
 
-import { detailAt } from "../core/camera.ts";
+import { type Detail, detailAt } from "../core/camera.ts";
 import { runningSeconds } from "../core/follow.ts";
 import { type GraphIndex, indexGraph } from "../core/index_graph.ts";
 import { lookUp } from "../core/record.ts";
@@ -8,6 +8,7 @@ import { Tempo } from "../core/tempo.ts";
 import type { Snapshot, WireBox, WireEvent, WireLayout } from "../protocol/generated.ts";
 import type { Callouts } from "./callouts.ts";
 import { setAttribute } from "./dom.ts";
+import { GEOMETRY } from "./glyph.ts";
 import { Tags, WaitingNotes } from "./notes.ts";
 import { Overview } from "./overview.ts";
 import { Picture } from "./picture.ts";
@@ -26,6 +27,7 @@ export class Scene {
   private readonly _overview: Overview;
   private readonly _pulses: Pulses;
   private readonly _tempo = new Tempo();
+  private readonly _nodeH: number;
   private _snapshot: Snapshot;
 
   constructor(
@@ -39,6 +41,7 @@ export class Scene {
     this._snapshot = snapshot;
     const { graph, layout } = snapshot;
     this.index = indexGraph(graph, layout);
+    this._nodeH = nodeHeight(this.index, layout);
     this.picture = new Picture(this.index, layout, prefix, (id) => runningSeconds(this._snapshot, id, elapsedS()));
     this._notes = new WaitingNotes(this.index, layout);
     this._tags = new Tags(this.index, layout, (box) => _stage.screenBox(box));
@@ -67,7 +70,7 @@ export class Scene {
 
   /** The camera moved. */
   look(): void {
-    const detail = detailAt(this._stage.camera.scale);
+    const detail = this._detail;
     setAttribute(this._stage.svg, "class", detail === "full" ? "graph" : `graph far ${detail}`);
     this.picture.look(this._stage.visible(CULL_MARGIN));
     this._overview.place();
@@ -113,9 +116,19 @@ export class Scene {
     this.callouts?.dock.remove();
   }
 
-  private _updateTags(): void {
-    this._tags.update(this._snapshot, detailAt(this._stage.camera.scale) !== "full");
+  private get _detail(): Detail {
+    return detailAt(this._stage.camera.scale, this._nodeH);
   }
+
+  private _updateTags(): void {
+    this._tags.update(this._snapshot, this._detail !== "full");
+  }
+}
+
+/** All nodes of a layout have one height; sub-graphs, start and end have others. */
+function nodeHeight({ graph, groups }: GraphIndex, layout: WireLayout): number {
+  const node = graph.nodes.find(({ id, kind }) => kind !== "start" && kind !== "end" && !groups.has(id));
+  return (node && lookUp(layout.boxes, node.id)?.h) ?? GEOMETRY.density.normal.node_height;
 }
 
 function same(a: unknown, b: unknown): boolean {

@@ -11,7 +11,8 @@ import pytest
 
 from evonb.graph import GraphBuilder, GraphEngineDebugger
 from evonb.widgets.debugger_view import DebuggerView
-from evonb.widgets.feed import feed_of
+from evonb.widgets.feed import feed_of, known_snapshot, move_feed
+from evonb.widgets.graph_view import GraphView
 
 pytestmark = [pytest.mark.asyncio, pytest.mark.usefixtures("comms")]
 
@@ -172,3 +173,40 @@ async def test_skipping_a_node_awaits_its_router_and_what_that_raises_is_said(tm
     assert [each.node_name for each in debugger.waiting()] == ["two"]
     assert debugger.state()["count"] == 7
     view.close()
+
+
+async def test_the_panel_is_drawn_smaller_than_the_graph_view_of_the_same_debugger(
+    debugger: GraphEngineDebugger,
+) -> None:
+    panel, graph = DebuggerView(debugger), GraphView(debugger)
+    heights = [{view.snapshot["layout"]["boxes"][name]["h"] for name in ("one", "two")} for view in (panel, graph)]
+    assert heights == [{26}, {34}]
+    await debugger.debug({"count": 1})
+    feed_of(debugger).flush(at_once=True)
+    assert panel.snapshot["layout"]["height"] < graph.snapshot["layout"]["height"]
+    assert {**panel.snapshot, "layout": None} == {**graph.snapshot, "layout": None}
+    resynced = (await reply(panel, type="resync"))["result"]
+    assert resynced["layout"] == panel.snapshot["layout"]
+    assert (await reply(panel, type="step_back", count=1, branch=None))["ok"]
+    past = sent(panel, "debug")[-1]["picture"]
+    assert past["layout"] == panel.picture["layout"] == panel.snapshot["layout"]
+    assert known_snapshot(debugger)["layout"] == graph.snapshot["layout"]  # what the still picture is drawn from
+
+
+async def test_nodes_keep_their_place_in_both_densities_when_the_graph_is_replaced(
+    debugger: GraphEngineDebugger, tmp_path: Path
+) -> None:
+    panel, graph = DebuggerView(debugger), GraphView(debugger)
+    before = [view.snapshot["layout"]["boxes"]["two"] for view in (panel, graph)]
+    builder = GraphBuilder(state_schema=State, name="adding")
+    for name in ("one", "two", "three"):
+        builder.add_node(name, add)
+    builder.set_entry_point("one")
+    builder.add_edge("one", "two")
+    builder.add_edge("two", "three")
+    other = builder.build(graph_mode="debug", db_file_path=str(tmp_path / "other.db"))
+    move_feed(debugger, other)
+    feed_of(other).flush(at_once=True)
+    after = [view.snapshot["layout"]["boxes"] for view in (panel, graph)]
+    assert [boxes["two"] for boxes in after] == before
+    assert [boxes["three"]["h"] for boxes in after] == [26, 34]
