@@ -11,24 +11,33 @@ from typing import Any
 from uuid import uuid4
 
 from evonb.llm.calls import CallAssembly
+from evonb.llm.thinking import Thinking, ThinkTags
 from evonb.typing import ChatStreamChunk, ChatUsage, LLMChatResponse
 
-__all__ = ["REASONING_FIELDS", "StreamAssembly", "assemble", "from_reply"]
+__all__ = ["INLINE", "REASONING_FIELDS", "StreamAssembly", "assemble", "from_reply"]
 
 REASONING_FIELDS = ("reasoning_content", "reasoning", "reasoning_text", "thinking", "thought")
 """The names under which servers send what the model thought; the first one that holds text counts."""
+
+INLINE = "content"
+"""Where reasoning is that came between tags in the text."""
 
 
 class StreamAssembly:
     """The message so far. Feed it chunks; it tells what each added, and the whole at any time.
 
+    Args:
+        think_tags: How `<think>` tags in the text are read; see `ThinkTags`.
+
     Attributes:
         finish_reason: Why the model stopped, once the server has said so.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, think_tags: ThinkTags = "auto") -> None:
         self.finish_reason: str | None = None
-        self._content = _Text()
+        self._written = _Text()
+        self._thinking = Thinking(think_tags)
+        self._content: list[str] = []
         self._reasoning = _Text()
         self._calls = CallAssembly()
         self._id = ""
@@ -38,7 +47,7 @@ class StreamAssembly:
     @property
     def is_blank(self) -> bool:
         """Whether no text and no tool call has come yet."""
-        return not (self._content.whole or self._reasoning.whole or self._calls.calls(str))
+        return not (self._written.whole or self._reasoning.whole or self._calls.calls(str))
 
     def feed(self, chunk: Any) -> ChatStreamChunk | None:
         """Take one chunk.
@@ -57,7 +66,13 @@ class StreamAssembly:
         content, reasoning = _texts(delta)
         self._calls.feed(delta.get("tool_calls"))
         self._calls.feed(_legacy_call(delta.get("function_call")))
-        return _piece(self._content.add(content), self._reasoning.add(reasoning))
+        parted = self._thinking.feed(self._written.add(content))
+        self._content.append(parted.content)
+        return _piece(parted.content, self._reasoning.add(reasoning + parted.reasoning))
+
+    def end(self) -> ChatStreamChunk | None:
+        """No chunk follows: the last piece of text, if one was held back as the possible beginning of a tag."""
+        return _piece(*self._thinking.rest())
 
     def response(
         self, *, generation_time: float | None = None, new_id: Callable[[], str] | None = None
@@ -70,10 +85,13 @@ class StreamAssembly:
         """
         usage = {**self._usage, **({} if generation_time is None else {"generation_time": generation_time})}
         meta = {**self._meta, **({"finish_reason": self.finish_reason} if self.finish_reason else {})}
+        if self._thinking.found:
+            meta.setdefault("reasoning_field", INLINE)
+        rest = self._thinking.rest()
         return LLMChatResponse(
-            content=self._content.whole,
+            content="".join(self._content) + rest.content + self._written.torn,
             tool_calls=self._calls.calls(new_id or (lambda: f"call_{uuid4().hex[:24]}")),
-            reasoning_content=self._reasoning.whole or None,
+            reasoning_content=self._reasoning.whole + rest.reasoning or None,
             usage=ChatUsage(**usage) if usage else None,
             id=self._id,
             meta=meta,
@@ -113,7 +131,9 @@ class StreamAssembly:
             self._meta.setdefault("filters", {})[kind] = report
 
 
-def assemble(chunks: Iterable[Any], *, new_id: Callable[[], str] | None = None) -> LLMChatResponse:
+def assemble(
+    chunks: Iterable[Any], *, new_id: Callable[[], str] | None = None, think_tags: ThinkTags = "auto"
+) -> LLMChatResponse:
     """The message that all these chunks make together.
 
     Example:
@@ -121,15 +141,17 @@ def assemble(chunks: Iterable[Any], *, new_id: Callable[[], str] | None = None) 
         >>> assemble({"choices": [{"index": 0, "delta": delta}]} for delta in deltas).content
         'Hello'
     """
-    assembly = StreamAssembly()
+    assembly = StreamAssembly(think_tags)
     for chunk in chunks:
         assembly.feed(chunk)
     return assembly.response(new_id=new_id)
 
 
-def from_reply(reply: Any, *, new_id: Callable[[], str] | None = None) -> LLMChatResponse:
+def from_reply(
+    reply: Any, *, new_id: Callable[[], str] | None = None, think_tags: ThinkTags = "auto"
+) -> LLMChatResponse:
     """The message of a reply that came whole, with `choices[0].message`."""
-    return assemble([reply], new_id=new_id)
+    return assemble([reply], new_id=new_id, think_tags=think_tags)
 
 
 class _Text:
@@ -141,7 +163,12 @@ class _Text:
 
     @property
     def whole(self) -> str:
-        return "".join(self._parts) + ("\ufffd" if self._half else "")
+        return "".join(self._parts) + self.torn
+
+    @property
+    def torn(self) -> str:
+        """What stands for half a character whose other half hasn't come."""
+        return "\ufffd" if self._half else ""
 
     def add(self, piece: str) -> str:
         text, self._half = self._half + piece, ""

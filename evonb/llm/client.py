@@ -12,13 +12,14 @@ from pydantic import BaseModel
 
 from evonb._secrets import FromEnv, check_no_secrets
 from evonb.errors import EvonbError
-from evonb.llm.assemble import REASONING_FIELDS
+from evonb.llm.assemble import INLINE, REASONING_FIELDS
 from evonb.llm.connection import Connection
 from evonb.llm.explain import with_near_names
 from evonb.llm.failures import ModelError, RequestRejected
 from evonb.llm.model import ChunkSink, Messages, putter
 from evonb.llm.reader import ReplyReader, checked
 from evonb.llm.stream import ChatStream, SyncChatStream
+from evonb.llm.thinking import ThinkTags
 from evonb.llm.wire import SendReasoning, response_format, to_wire, tools_to_wire
 from evonb.typing import ChatStreamChunk, LLMChatResponse
 
@@ -43,6 +44,8 @@ class ChatClient:
         accept_cut_off: Take a reply that ended at a limit of tokens instead of raising; its
             `meta["finish_reason"]` is "length".
         send_reasoning: When the reasoning of earlier answers goes back to the server.
+        think_tags: How reasoning is told apart that comes as `<think>...</think>` in the text: "auto" when the reply
+            begins with the tag, "open" when the model's template opens it and only `</think>` comes, "never" leaves it.
         headers: Additional headers; values may be `FromEnv("NAME")` too.
         defaults: Options of every request, such as `temperature=0`; those of a call come before them.
 
@@ -66,6 +69,7 @@ class ChatClient:
         stream: bool = True,
         accept_cut_off: bool = False,
         send_reasoning: SendReasoning = "tool_turns",
+        think_tags: ThinkTags = "auto",
         headers: Mapping[str, str | FromEnv] | None = None,
         **defaults: Any,
     ) -> None:
@@ -76,6 +80,7 @@ class ChatClient:
         self._streams = stream
         self._accept_cut_off = accept_cut_off
         self._send_reasoning = send_reasoning
+        self._think_tags = think_tags
         self._defaults = defaults
         self._reasoning_field = REASONING_FIELDS[0]
         self._can_ask_usage = stream
@@ -96,6 +101,7 @@ class ChatClient:
             "stream": self._streams,
             "accept_cut_off": self._accept_cut_off,
             "send_reasoning": self._send_reasoning,
+            "think_tags": self._think_tags,
             "defaults": dict(self._defaults),
         }
 
@@ -221,7 +227,7 @@ class ChatClient:
 
     async def _pieces(self, body: dict[str, Any], stream: ChatStream) -> AsyncGenerator[ChatStreamChunk, None]:
         completions = (await self._connection.async_client()).chat.completions
-        reader = ReplyReader(self._where)
+        reader = ReplyReader(self._where, think_tags=self._think_tags)
         while not reader.is_over:
             try:
                 async with completions.with_streaming_response.create(**self._request(body)) as reply:
@@ -242,7 +248,7 @@ class ChatClient:
 
     def _pieces_sync(self, body: dict[str, Any], stream: SyncChatStream) -> Generator[ChatStreamChunk, None, None]:
         completions = self._connection.sync_client().chat.completions
-        reader = ReplyReader(self._where)
+        reader = ReplyReader(self._where, think_tags=self._think_tags)
         while not reader.is_over:
             try:
                 with completions.with_streaming_response.create(**self._request(body)) as reply:
@@ -273,7 +279,7 @@ class ChatClient:
     def _finished(self, reader: ReplyReader) -> LLMChatResponse:
         response = reader.response()
         field = response.meta.get("reasoning_field")
-        if field in REASONING_FIELDS:
+        if field in (*REASONING_FIELDS, INLINE):
             self._reasoning_field = field  # this server takes it back under the name that it gave it
         return checked(response, self._where, accept_cut_off=self._accept_cut_off)
 

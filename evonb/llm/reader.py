@@ -14,6 +14,7 @@ from typing import Any
 from evonb.llm.assemble import StreamAssembly
 from evonb.llm.failures import EmptyReply, ModelUnreachable, ReplyCutOff, RequestRejected, StreamBroken
 from evonb.llm.sse import DONE, SseDecoder, payloads_of
+from evonb.llm.thinking import ThinkTags
 from evonb.typing import ChatStreamChunk, LLMChatResponse
 
 __all__ = ["ReplyReader", "checked"]
@@ -24,18 +25,21 @@ class ReplyReader:
 
     Args:
         where: The model and the server, for errors.
+        think_tags: How `<think>` tags in the text are read.
         clock: Seconds; the time between making the reader and the last byte is the generation time.
 
     Attributes:
         is_over: The reply was read to its end.
     """
 
-    def __init__(self, where: str, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, where: str, *, think_tags: ThinkTags = "auto", clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self._where = where
         self._clock = clock
         self._begun_at = clock()
         self._last_at = self._begun_at
-        self._assembly = StreamAssembly()
+        self._assembly = StreamAssembly(think_tags)
         self._decoder = SseDecoder()
         self._head = b""
         self._is_json: bool | None = None
@@ -69,7 +73,8 @@ class ReplyReader:
         if not (self._is_json or self._done or self._assembly.finish_reason):
             raise self.broken("the connection was closed before the reply was complete")
         self.is_over = True
-        return pieces
+        last = self._assembly.end()
+        return pieces if last is None else [*pieces, last]
 
     def response(self) -> LLMChatResponse:
         """The reply so far, with the time that it took."""

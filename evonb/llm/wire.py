@@ -9,7 +9,7 @@ from typing import Any, Literal, TypeAlias
 from pydantic import BaseModel
 
 from evonb.errors import EvonbError
-from evonb.llm.assemble import REASONING_FIELDS
+from evonb.llm.assemble import INLINE, REASONING_FIELDS
 from evonb.llm.model import Messages
 from evonb.typing import (
     AssistantMessage,
@@ -38,7 +38,7 @@ def to_wire(
     Args:
         messages: Messages, mappings with `role` and `content`, strings for the user; or one string.
         reasoning: When `reasoning_content` of earlier answers is sent.
-        reasoning_field: The name under which the server wants it.
+        reasoning_field: The name under which the server wants it; `content` puts it between tags before the text.
 
     Raises:
         StateError: An item isn't a message.
@@ -54,7 +54,7 @@ def to_wire(
         row = _row(item)
         wanted = reasoning == "always" or (reasoning == "tool_turns" and place > open_turn)
         if wanted and isinstance(item, AssistantMessage) and item.reasoning_content:
-            row[reasoning_field] = item.reasoning_content
+            row.update(_reasoning(item.reasoning_content, reasoning_field, row))
         wire.append(row)
     return wire
 
@@ -126,6 +126,13 @@ def _row(item: StateBaseMessage) -> dict[str, Any]:
         row["tool_calls"] = [_call(call) for call in item.tool_calls]
         row["content"] = row["content"] or None
     return row
+
+
+def _reasoning(text: str, field: str, row: Mapping[str, Any]) -> dict[str, Any]:
+    if field != INLINE:
+        return {field: text}
+    written = row["content"] or ""
+    return {"content": f"<think>{text}</think>{written}"} if isinstance(written, str) else {}
 
 
 def _content(content: Any) -> Any:

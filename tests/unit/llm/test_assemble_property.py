@@ -8,7 +8,8 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evonb.llm import StreamAssembly, assemble
+from evonb.llm import StreamAssembly, assemble, from_reply
+from evonb.llm.thinking import ThinkTags
 
 FIELDS = ["choices", "delta", "message", "text", "content", "finish_reason", "refusal", "reasoning", "usage", "model"]
 CALLS = ["tool_calls", "function", "function_call", "arguments", "name", "id", "index", "type", "reasoning_details"]
@@ -23,7 +24,7 @@ CHUNKS = VALUES | st.fixed_dictionaries({"choices": st.lists(CHOICES, max_size=2
 @settings(max_examples=150, deadline=None)
 def test_no_chunk_makes_it_raise(chunks: list[Any]) -> None:
     assembly = StreamAssembly()
-    pieces = [assembly.feed(chunk) for chunk in chunks]
+    pieces = [*[assembly.feed(chunk) for chunk in chunks], assembly.end()]
     response = assembly.response()
     assert "".join(piece.content or "" for piece in pieces if piece) == response.content.removesuffix("\ufffd")
 
@@ -50,3 +51,27 @@ def test_how_a_message_is_cut_doesnt_matter(data: st.DataObject) -> None:
     assert (response.content, response.reasoning_content or "") == (content, reasoning)
     assert [call.function.arguments for call in response.tool_calls or ()] == texts
     assert [call.id for call in response.tool_calls or ()] == [f"c{place}" for place in range(len(texts))]
+
+
+TAGGED = st.lists(
+    st.sampled_from(["<think>", "</think>", "<thi", "</", "nk>", "<", " ", "\n", "a", "[THINK]", "[/THINK]"])
+)
+
+
+@given(st.data(), TAGGED, st.sampled_from(["auto", "open", "never"]))
+@settings(max_examples=300, deadline=None)
+def test_how_tags_are_cut_doesnt_matter_and_nothing_but_tags_is_lost(
+    data: st.DataObject, words: list[str], tags: ThinkTags
+) -> None:
+    text = "".join(words)
+    assembly = StreamAssembly(tags)
+    pieces = [assembly.feed({"choices": [{"delta": {"content": piece}}]}) for piece in cut(data.draw, text)]
+    told = [piece for piece in [*pieces, assembly.end()] if piece]
+    whole = from_reply({"choices": [{"message": {"content": text}}]}, think_tags=tags)
+    assert "".join(piece.content or "" for piece in told) == assembly.response().content == whole.content
+    thought = "".join(piece.reasoning_content or "" for piece in told)
+    assert thought == (assembly.response().reasoning_content or "") == (whole.reasoning_content or "")
+    kept = iter(text)
+    assert all(char in kept for char in thought + whole.content), "the characters in their order"
+    if tags == "never":
+        assert whole.content == text
