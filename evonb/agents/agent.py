@@ -10,6 +10,7 @@ from pydantic import Field, PrivateAttr, SkipValidation
 
 from evonb._secrets import check_no_secrets
 from evonb.agents import payloads
+from evonb.agents.cards import card, model_line, output_line, text_line, tool_lines
 from evonb.agents.conversation import Text, messages_of, text_from, value_of, with_system
 from evonb.agents.models import check_model, pick_model
 from evonb.agents.structured import ask_until_parsed, parser_for
@@ -69,6 +70,16 @@ class AgentNode(AsyncStreamNode):
         parser = parser_for(fields.get("output"), "AgentNode")
         super().__init__(**{**fields, "tools": as_toolbox(fields.get("tools"))})
         self._parser = parser
+
+    def describe(self) -> str:
+        """What its card says: model, system prompt, tools, output."""
+        lines = {
+            "model": model_line(self.model),
+            "system": text_line(self.system),
+            "output": output_line(self.output),
+            "tools": tool_lines(self.tools),
+        }
+        return card("Asks a chat model with the conversation.", lines)
 
     def to_saved(self) -> dict[str, Any]:
         """What a saved graph holds of it: its settings; model and tools say themselves what of them is saved.

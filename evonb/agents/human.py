@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import SkipValidation, TypeAdapter
 from pydantic.errors import PydanticUserError
 
+from evonb.agents.cards import card, text_line, type_line
 from evonb.agents.conversation import Text, text_from
 from evonb.errors import GraphError
 from evonb.graph.asking import ask
@@ -54,6 +55,11 @@ class HumanInput(AsyncNode):
                 fix="use str, bool, int, Literal[...], or a pydantic model",
             ) from error
         super().__init__(**fields)
+
+    def describe(self) -> str:
+        """What its card says: the question, and what an answer has to be."""
+        lines = {"question": text_line(self.question), "answer": type_line(self.answer_type)}
+        return card("Asks a person and waits for the answer.", lines)
 
     async def __call__(self, state: Any) -> dict[str, Any]:
         """Ask and wait.

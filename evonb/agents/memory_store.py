@@ -68,6 +68,9 @@ class InMemoryStore:
         self._vectors: dict[str, Any] = {}
         self._lock = threading.RLock()
 
+    def __repr__(self) -> str:
+        return f"InMemoryStore({len(self)} {'text' if len(self) == 1 else 'texts'})"
+
     def to_saved(self) -> dict[str, Any]:
         """What a saved graph holds of it: the embedder, the texts and their vectors, so that nothing is asked anew."""
         with self._lock:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from pydantic import PrivateAttr, SkipValidation
 
 from evonb.agents import payloads
+from evonb.agents.cards import card, output_line
 from evonb.agents.conversation import as_message, value_of
 from evonb.agents.structured import feedback, is_good, parser_for, problem_of, tried
 from evonb.errors import StateError
@@ -51,6 +52,11 @@ class ParserNode(SyncStreamNode):
             )
         super().__init__(**fields)
         self._parser = parser
+
+    def describe(self) -> str:
+        """What its card says: what it reads, and what has to come out."""
+        lines = {"reads": f"the state's {self.source!r}", "output": output_line(self.parser)}
+        return card("Parses text into a checked value.", lines)
 
     def __call__(self, state: Any, stream_writer: StreamWriter) -> dict[str, Any]:
         """Parse.

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import Field, SkipValidation
 
+from evonb.agents.cards import card, text_line, thing_line
 from evonb.agents.conversation import as_message, value_of
 from evonb.agents.payloads import short
 from evonb.agents.stores import VectorStore
@@ -48,6 +49,13 @@ class RetrieverNode(AsyncStreamNode):
                 fix="give InMemoryStore(), or an object with these methods",
             )
         super().__init__(**fields)
+
+    def describe(self) -> str:
+        """What its card says: where it looks, what for, how much it takes."""
+        asked = text_line(self.query) if callable(self.query) else f"the state's {self.query!r}"
+        least = f", at least {self.min_score:g} alike" if self.min_score else ""
+        lines = {"store": thing_line(self.store), "question": asked, "takes": f"{self.k} at most{least}"}
+        return card("Searches a vector store.", lines)
 
     async def __call__(self, state: Any, stream_writer: StreamWriter) -> dict[str, Any]:
         """Search.

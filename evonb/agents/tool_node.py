@@ -6,6 +6,7 @@ from typing import Any, Literal
 
 from pydantic import SkipValidation
 
+from evonb.agents.cards import card, tool_lines
 from evonb.agents.conversation import as_message, calls_of, messages_of
 from evonb.agents.journal import journal_place
 from evonb.agents.tool_stream import run_id_here, tool_scope
@@ -58,6 +59,10 @@ class ToolNode(AsyncStreamNode):
                 "An MCP manager has a time limit of its own", where="ToolNode", fix="McpToolManager(..., timeout=...)"
             )
         super().__init__(**{**fields, "tools": toolbox})
+
+    def describe(self) -> str:
+        """What its card says: its tools."""
+        return card("Makes the tool calls of the last message.", {"tools": tool_lines(self.tools)})
 
     async def __call__(self, state: Any, stream_writer: StreamWriter) -> dict[str, Any]:
         """Make the calls.

@@ -13,10 +13,13 @@ from evonb.graph.failure import place_of
 from evonb.graph.nodes import GraphNodeSpec
 from evonb.graph.plan import END, START, edge_ids, in_order
 from evonb.graph.topology import EdgeInfo, NodeInfo, NodeKind, Topology, node_id
+from evonb.logger import get_logger
 from evonb.typing import DEFAULT_EDGE_GROUP, NodeActionMode
 
 if TYPE_CHECKING:
     from evonb.graph.engine import GraphEngine
+
+_log = get_logger(__name__)
 
 __all__ = ["location_of", "source_of", "topology_of", "user_function"]
 
@@ -40,16 +43,31 @@ def _nodes(engine: GraphEngine, path: tuple[str, ...]) -> Iterable[NodeInfo]:
 
 def _node(name: str, spec: GraphNodeSpec, path: tuple[str, ...], kind: NodeKind) -> NodeInfo:
     function = user_function(spec.node)
+    told = _told(spec.node) if kind == "node" else None
+    shows_code = kind == "node" and told is None
     return NodeInfo(
         id=node_id(path, name),
         name=name,
         kind=kind,
         join="all" if spec.action_mode is NodeActionMode.ALL else "any",
         parent=node_id(path[:-1], path[-1]) if path else None,
-        doc=_doc(function) if kind == "node" else "",
-        source=source_of(function) if kind == "node" else "",
-        location=location_of(function) if kind == "node" else "",
+        doc=_doc(function) if shows_code else told or "",
+        source=source_of(function) if shows_code else "",
+        location=location_of(function) if shows_code else "",
     )
+
+
+def _told(node: Any) -> str | None:
+    """What a node says of itself by a method `describe`; None for one that says nothing, whose code is shown then."""
+    describe = getattr(type(node), "describe", None)
+    if not callable(describe):
+        return None
+    try:
+        told = describe(node)
+    except Exception:
+        _log.exception("describe() of %s raised; its code is shown", type(node).__name__)
+        return None
+    return told if isinstance(told, str) else None
 
 
 def _edges(edges: Sequence[EdgeSpecBase], path: tuple[str, ...] = ()) -> Iterable[EdgeInfo]:

@@ -33,7 +33,11 @@ __all__ = [
 
 
 class NodeBase(BaseComponent, ABC):
-    """What can be a node. Subclass one of the four kinds below; declare settings as pydantic fields."""
+    """What can be a node. Subclass one of the four kinds below; declare settings as pydantic fields.
+
+    A class may have a method `describe(self) -> str`: its text stands on the node's card, in place of docstring and
+    source.
+    """
 
 
 class SyncNode(NodeBase):

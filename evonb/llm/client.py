@@ -86,7 +86,7 @@ class ChatClient:
         self._can_ask_usage = stream
 
     def __repr__(self) -> str:
-        return f"ChatClient({self.model!r}, base_url={self.base_url!r})"
+        return f"ChatClient({self.model!r}, base_url={self._connection.shown!r})"
 
     def to_saved(self) -> dict[str, Any]:
         """What a saved graph holds of it: everything but keys and the values of headers, which come from variables.
@@ -205,7 +205,7 @@ class ChatClient:
 
     @property
     def _where(self) -> str:
-        return f"model {self.model!r} at {self.base_url}"
+        return f"model {self.model!r} at {self._connection.shown}"
 
     def _body(self, messages: Messages | str, options: dict[str, Any]) -> dict[str, Any]:
         """The request, without what decides about streaming."""

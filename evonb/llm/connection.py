@@ -10,7 +10,7 @@ import os
 import threading
 from collections.abc import Mapping
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import urlsplit, urlunsplit
 from weakref import WeakKeyDictionary
 
 from evonb._optional import loaded, require
@@ -73,7 +73,13 @@ class Connection:
         self._lock = threading.Lock()
 
     def __repr__(self) -> str:
-        return f"Connection({self.base_url!r})"
+        return f"Connection({self.shown!r})"
+
+    @property
+    def shown(self) -> str:
+        """The address for people: without a password or query, which may be secret."""
+        parts = urlsplit(self.base_url)
+        return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 
     def to_saved(self) -> dict[str, Any]:
         """The arguments that make it again. In place of a key, the name of the variable that it will come from.
@@ -129,7 +135,7 @@ class Connection:
             error,
             openai=self._openai(),
             where=where,
-            base_url=self.base_url,
+            base_url=self.shown,
             waited=f"within {self.timeout_s:g} s",
             tries=f"tried {self.max_retries + 1} times" if self.max_retries else "tried once",
             secret=self._sent_key,
@@ -163,7 +169,7 @@ class Connection:
         }
 
     def _read(self, value: str | FromEnv, what: str) -> str:
-        return value.read(what, f"model server {self.base_url}", ModelError) if isinstance(value, FromEnv) else value
+        return value.read(what, f"model server {self.shown}", ModelError) if isinstance(value, FromEnv) else value
 
     @staticmethod
     def _openai() -> Any:

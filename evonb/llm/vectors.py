@@ -28,7 +28,7 @@ class _VectorClient:
         self._connection = Connection(**connection)
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.model!r}, base_url={self._connection.base_url!r})"
+        return f"{type(self).__name__}({self.model!r}, base_url={self._connection.shown!r})"
 
     def to_saved(self) -> dict[str, Any]:
         """What a saved graph holds of it: everything but keys and the values of headers."""
@@ -61,7 +61,7 @@ class _VectorClient:
 
     @property
     def _where(self) -> str:
-        return f"model {self.model!r} at {self._connection.base_url}"
+        return f"model {self.model!r} at {self._connection.shown}"
 
     async def _post(self, path: str, body: dict[str, Any]) -> Any:
         client = await self._connection.async_client()

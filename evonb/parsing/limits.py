@@ -12,8 +12,11 @@ MAX_TEXT_CHARS = 32_000_000
 MAX_DEPTH = 400
 """Deepest nesting of a value: below Python's own recursion limit, so that results can be copied and printed."""
 
-MAX_YAML_CHARS = 100_000
-"""A pure Python YAML reader needs seconds for this much."""
+MAX_YAML_CHARS = 1_000_000
+"""A pure Python YAML reader needs about a second for this much plain text."""
+
+MAX_YAML_MARKS = 80_000
+"""Most marks of structure (line ends, commas, brackets, colons, dashes): each costs that reader up to 50 microseconds."""
 
 MAX_LOOSE_YAML_CHARS = 20_000
 """Longer text is tried as YAML only when something says that it is YAML."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from evonb.parsing.failure import TooDeep, Unreadable
 from evonb.parsing.libraries import load
-from evonb.parsing.limits import MAX_DEPTH, MAX_NODES, MAX_YAML_CHARS
+from evonb.parsing.limits import MAX_DEPTH, MAX_NODES, MAX_YAML_CHARS, MAX_YAML_MARKS
 from evonb.parsing.reading import Reading
 from evonb.parsing.schema import OutputFormat
 
@@ -20,6 +20,7 @@ _MAX_FLOW_DEPTH = 60  # the library's scanner takes seconds for a thousand
 _COMPACT = re.compile(r"^[ \t]*(?:[-?][ \t]){60}", re.MULTILINE)
 _BRACKET = re.compile(r"[\[\]{}]")
 _BRACKET_OR_STRING = re.compile(r"[\[\]{}]|\"(?:[^\"\\]|\\.){0,500}\"|'[^'\n]{0,500}'", re.DOTALL)
+_MARK = re.compile(r"[\n,\[\]{}]|[:?-](?=\s)")
 _LONG_BLANK = re.compile(r"[ \t]{1000}")
 _CORE = "tag:yaml.org,2002:"
 _LINE = re.compile(
@@ -57,6 +58,8 @@ def read_yaml(text: str) -> Reading:
 def _refuse_hostile(text: str) -> None:
     if len(text) > MAX_YAML_CHARS:
         raise Unreadable(f"YAML of more than {MAX_YAML_CHARS:,} characters")
+    if len(text) > MAX_YAML_MARKS and sum(1 for _ in _MARK.finditer(text)) > MAX_YAML_MARKS:
+        raise Unreadable(f"YAML of more than {MAX_YAML_MARKS:,} items, keys and line ends")
     # Brackets in strings can hide the depth or feign it, so both counts must be small.
     if any(_flow_depth(pattern, text) > _MAX_FLOW_DEPTH for pattern in (_BRACKET, _BRACKET_OR_STRING)):
         raise TooDeep(f"YAML brackets nested more than {_MAX_FLOW_DEPTH} levels deep")

@@ -26,7 +26,7 @@ from evonb.tools.flows import DiagnosticContext, ScopedSubFlowLogger, SubFlowLog
 from evonb.tools.functions import FunctionTool
 from evonb.tools.journal import ReceiptJournal
 from evonb.tools.mcp_answers import McpPrompt, McpResource
-from evonb.tools.mcp_link import McpError
+from evonb.tools.mcp_link import McpError, McpTimeout
 from evonb.tools.mcp_manager import McpToolManager
 from evonb.tools.mcp_session import McpSessionController
 from evonb.tools.mcp_tool import McpTool
@@ -53,6 +53,7 @@ __all__ = [
     "McpPrompt",
     "McpResource",
     "McpSessionController",
+    "McpTimeout",
     "McpTool",
     "McpToolManager",
     "NodeReport",

@@ -13,15 +13,24 @@ from evonb.errors import MissingDependency
 from evonb.tools.errors import ToolError
 from evonb.typing import McpServerLink, SseLink, StdioLink, StreamableHttpLink
 
-__all__ = ["McpError", "explain", "is_lost", "open_client", "read_limit_s", "shown_link"]
+__all__ = ["McpError", "McpTimeout", "explain", "is_lost", "open_client", "read_limit_s", "shown_link"]
 
 _PURPOSE = "to talk to MCP servers"
+_LATER_S = 5.0
+"""The connection's own limit comes after the answer's, or a late answer would look like a lost connection."""
 
 
 class McpError(ToolError):
     """An MCP server can't be reached, went away, or refused."""
 
     category = "connection"
+
+
+class McpTimeout(McpError, TimeoutError):
+    """An MCP server didn't answer in time."""
+
+    category = "timeout"
+    __str__ = ToolError.__str__
 
 
 @asynccontextmanager
@@ -85,7 +94,8 @@ def explain(
     what, fix = _told(leaf, name, link, lost=lost)
     if isinstance(leaf, TimeoutError) and doing == "connecting":
         fix = "look whether it hangs at its start, or raise connect_timeout_s"
-    made = McpError(
+    kind = McpTimeout if _is_late(leaf) and not (lost or is_lost(leaf)) else McpError
+    made = kind(
         f"{what}{f'; it last wrote: {said}' if said else ''}",
         where=f"MCP server '{name}' ({shown_link(link)}), {doing}",
         fix=fix,
@@ -106,7 +116,7 @@ def _told(leaf: BaseException, name: str, link: McpServerLink, *, lost: bool) ->
             f"The program '{link.command}' can't be started: {leaf.strerror or leaf}",
             "check command, args and cwd of the StdioLink; is the program installed?",
         )
-    if isinstance(leaf, TimeoutError) or getattr(leaf, "code", None) == require("mcp.types", _PURPOSE).REQUEST_TIMEOUT:
+    if _is_late(leaf):
         setting = "read_time_out" if isinstance(link, StdioLink) else "sse_read_timeout"
         return (
             f"The MCP server '{name}' didn't answer in time",
@@ -117,6 +127,12 @@ def _told(leaf: BaseException, name: str, link: McpServerLink, *, lost: bool) ->
     return (
         f"The MCP server '{name}' can't be reached: {type(leaf).__name__}: {_without_secrets(leaf, link)}",
         "check the link and whether the server is running",
+    )
+
+
+def _is_late(error: BaseException) -> bool:
+    return isinstance(error, TimeoutError) or (
+        getattr(error, "code", None) == require("mcp.types", _PURPOSE).REQUEST_TIMEOUT
     )
 
 
@@ -132,7 +148,8 @@ async def _transport(link: McpServerLink, errlog: TextIO, stack: AsyncExitStack)
     headers = _read(link.headers, "header", link)
     if isinstance(link, SseLink):
         sse = require("mcp.client.sse", _PURPOSE)
-        return sse.sse_client(link.url, headers, timeout=link.timeout, sse_read_timeout=link.sse_read_timeout)
+        limit_s = read_limit_s(link) + _LATER_S
+        return sse.sse_client(link.url, headers, timeout=link.timeout, sse_read_timeout=limit_s)
     return await _streamable(link, headers, stack)
 
 
@@ -150,7 +167,7 @@ def _read(values: Mapping[str, Any] | None, kind: str, link: McpServerLink) -> d
 
 async def _streamable(link: StreamableHttpLink, headers: dict[str, str] | None, stack: AsyncExitStack) -> Any:
     httpx = require("httpx2", _PURPOSE)
-    limits = httpx.Timeout(link.timeout, read=link.sse_read_timeout)
+    limits = httpx.Timeout(link.timeout, read=read_limit_s(link) + _LATER_S)
     client = await stack.enter_async_context(httpx.AsyncClient(headers=headers, timeout=limits))
     http = require("mcp.client.streamable_http", _PURPOSE)
     return http.streamable_http_client(link.url, http_client=client, terminate_on_close=link.terminate_on_close)

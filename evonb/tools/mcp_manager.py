@@ -91,6 +91,11 @@ class McpToolManager:
         """Disconnect one server, or all of them; also when the links are persistent."""
         await self._servers.disconnect(server_name)
 
+    @property
+    def server_names(self) -> list[str]:
+        """The names of the servers."""
+        return self._servers.names()
+
     async def get_mcp_status(self) -> dict[str, bool]:
         """Which servers are connected now."""
         return self._servers.status()

@@ -268,7 +268,7 @@ class ToolRegistry(ToolCatalog):
                 return self._finish_cancelled(invocation)
             describe = failures.denied if ended.denied else failures.raised
             info = self._repeats.note(invocation, arguments, describe(invocation.place, ended.error))
-            return invocation.finish("failed", info, ended.error)
+            return invocation.finish("timed_out" if info.category == "timeout" else "failed", info, ended.error)
         try:
             output = entry.tool.parse_output(ended.value)
         except Exception as error:

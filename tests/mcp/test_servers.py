@@ -406,6 +406,22 @@ def test_a_manager_serves_several_loops_one_after_the_other(small_link: StdioLin
 
 
 @pytest.mark.asyncio
+@pytest.mark.parametrize("kind", ["stdio", "streamable-http", "sse"])
+async def test_an_answer_that_does_not_come_in_time_is_a_time_out(
+    kind: str, start_server: Start, stdio_link: StdioLink, link_of: LinkOf, tmp_path: Path
+) -> None:
+    link: Any = stdio_link.model_copy(update={"read_time_out": 3.0})
+    if kind != "stdio":
+        link = link_of(kind, start_server(kind)[1]).model_copy(update={"sse_read_timeout": 3.0})
+    async with managed({"s": link}) as manager:
+        [late] = await manager.receipts([call("s_slow", {"path": str(tmp_path / "mark")})])
+        assert (late.status, late.error and late.error.category) == ("timed_out", "timeout")
+        assert "didn't answer in time" in late.to_model_text()
+        [fine] = await manager.receipts([call("s_add", {"a": 1})])
+        assert fine.output == 2
+
+
+@pytest.mark.asyncio
 async def test_a_manager_in_a_saved_graph_starts_its_server_when_a_tool_is_called(
     stdio_link: StdioLink, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

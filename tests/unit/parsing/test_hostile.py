@@ -7,6 +7,8 @@ import time
 import pytest
 
 from evonb.parsing import FieldSchema, OutputFormat, OutputParser, ParseMode
+from evonb.parsing.failure import Unreadable
+from evonb.parsing.yaml_reader import read_yaml
 
 N = 2_000
 LIMIT_S = 6  # what is quadratic needs minutes here; what is linear, well below a second
@@ -91,3 +93,31 @@ def test_a_reply_of_absurd_length_is_refused_unread() -> None:
     assert result.data is None
     assert result.trace is not None
     assert "32,000,000" in result.trace.errors[0]
+
+
+ROW = "- name: item {0}\n  count: {0}\n  tags: [a, b, c]\n  note: some text that is longer\n"
+
+
+def test_yaml_of_several_hundred_kilobytes_is_read() -> None:
+    text = "".join(ROW.format(number) for number in range(4_000))
+    assert len(text) > 300_000
+    result = OutputParser().parse(text, OutputFormat.YAML)
+    assert result.data[-1] == {
+        "name": "item 3999",
+        "count": 3999,
+        "tags": ["a", "b", "c"],
+        "note": "some text that is longer",
+    }
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["a: [" + "1," * 90_000 + "1]", "- " + "[" * 59 + "]" * 59 + ("\n- " + "[" * 59 + "]" * 59) * 3_000, "-\n" * 90_000,
+     "? a\n" * 90_000, "a: b: c\n" * 60_000, "\n" * 90_000 + "a: 1", "a: " + "x" * 1_100_000],
+    ids=["commas", "brackets", "dashes", "questions", "colons", "lines", "chars"],
+)  # fmt: skip
+def test_yaml_that_would_take_long_is_refused_at_once(text: str) -> None:
+    begun = time.perf_counter()
+    with pytest.raises(Unreadable, match="YAML of more than"):
+        read_yaml(text)
+    assert time.perf_counter() - begun < 1
