@@ -8,6 +8,7 @@ from typing import Any
 from pydantic import SkipValidation, TypeAdapter
 from pydantic.errors import PydanticUserError
 
+from evonb._typeddicts import for_pydantic
 from evonb.agents.cards import card, text_line, type_line
 from evonb.agents.conversation import Text, text_from
 from evonb.errors import GraphError
@@ -47,7 +48,7 @@ class HumanInput(AsyncNode):
     def __init__(self, **fields: Any) -> None:
         answer_type = fields.get("answer_type", str)
         try:
-            TypeAdapter(answer_type).json_schema()
+            TypeAdapter(for_pydantic(answer_type)).json_schema()
         except (PydanticUserError, NameError) as error:
             raise GraphError(
                 f"The type of an answer must be one that can be checked, found {answer_type!r}",

@@ -17,6 +17,7 @@ from uuid import uuid4
 
 from pydantic import TypeAdapter, ValidationError
 
+from evonb._typeddicts import for_pydantic
 from evonb.errors import EvonbError, StateError
 from evonb.graph.events import Detach
 from evonb.graph.streaming import current_frame, get_stream_writer
@@ -151,7 +152,7 @@ async def ask(
 
     frame = current_frame()
     fields = frame.message() if frame is not None else {}
-    adapter = TypeAdapter(answer_type)
+    adapter = TypeAdapter(for_pydantic(answer_type))
     question = Question(
         text=text,
         run_id=getattr(frame.run, "run_id", None) if frame is not None else None,

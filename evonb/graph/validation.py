@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, get_args, get_origin, is_typed
 
 from pydantic_core import ValidationError
 
+from evonb._typeddicts import for_pydantic
 from evonb.errors import StateError
 from evonb.graph.annotations import declared_keys, is_function, is_union, strategy_name, unwrap
 
@@ -70,7 +71,7 @@ def make_check(name: str, annotation: Any, extras: tuple[Any, ...]) -> Check | N
 def _adapter(annotation: Any, extras: tuple[Any, ...]) -> TypeAdapter[Any]:
     from pydantic import ConfigDict, PydanticUserError, TypeAdapter  # many graphs need no check
 
-    full: Any = Annotated[(annotation, *extras)] if extras else annotation
+    full: Any = for_pydantic(Annotated[(annotation, *extras)] if extras else annotation)
     try:
         return TypeAdapter(full, config=ConfigDict(arbitrary_types_allowed=True))
     except PydanticUserError:  # models, dataclasses and TypedDicts bring their own configuration

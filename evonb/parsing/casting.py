@@ -14,6 +14,7 @@ from evonb.parsing.key_value import lower_snake
 from evonb.parsing.models import AnswerSchema
 from evonb.parsing.schema import ValidationResult, ValidationStatus
 
+_MORE = "\n\nFor further information"
 _PLAIN = (dict, list, str, int, float, bool)
 
 
@@ -121,7 +122,9 @@ def _make(data: Any, schema: Any) -> Any:
         raise TypeError(f"found {type(data).__name__}")
     pydantic = sys.modules.get("pydantic")
     if pydantic is not None:
-        return pydantic.TypeAdapter(schema).validate_python(data)
+        from evonb._typeddicts import for_pydantic
+
+        return pydantic.TypeAdapter(for_pydantic(schema)).validate_python(data)
     if not isinstance(data, dict):
         raise TypeError(f"found {type(data).__name__}")
     accepted = inspect.signature(schema).parameters
@@ -132,7 +135,9 @@ def _reasons(error: Exception, schema: Any) -> Checks:
     name = getattr(schema, "__name__", str(schema))
     faults = getattr(error, "errors", None)
     if not callable(faults):
-        return [ValidationResult(ValidationStatus.FAILED, message=f"not a {name}: {error}")]
+        return [
+            ValidationResult(ValidationStatus.FAILED, message=f"not a {name}: {str(error).partition(_MORE)[0].strip()}")
+        ]
     return [
         ValidationResult(
             ValidationStatus.FAILED,

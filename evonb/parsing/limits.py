@@ -16,7 +16,7 @@ MAX_YAML_CHARS = 1_000_000
 """A pure Python YAML reader needs about a second for this much plain text."""
 
 MAX_YAML_MARKS = 80_000
-"""Most marks of structure (line ends, commas, brackets, colons, dashes): each costs that reader up to 50 microseconds."""
+"""Most marks of structure (line ends, commas, brackets, colons, dashes): each costs that reader up to 50 µs."""
 
 MAX_LOOSE_YAML_CHARS = 20_000
 """Longer text is tried as YAML only when something says that it is YAML."""

@@ -9,6 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, create_model
 from pydantic.errors import PydanticUserError
 from pydantic.fields import FieldInfo
 
+from evonb._typeddicts import for_pydantic
 from evonb.tools.errors import ToolError
 from evonb.tools.signature import Parameter, ToolSignature
 from evonb.typing import MISSING
@@ -68,7 +69,7 @@ def output_adapter(returns: Any) -> TypeAdapter[Any] | None:
         return None
     for config in (None, ConfigDict(arbitrary_types_allowed=True)):
         try:
-            return TypeAdapter(returns, config=config)
+            return TypeAdapter(for_pydantic(returns), config=config)
         except Exception:
             continue
     return None
@@ -112,7 +113,7 @@ def _field(parameter: Parameter, described: str | None) -> tuple[Any, Any]:
     elif default is not MISSING:
         about["default"] = default
     told = [each.description for each in _extras(annotation) if isinstance(each, FieldInfo) and each.description]
-    return annotation, Field(**about, description=told[-1] if told else described)
+    return for_pydantic(annotation), Field(**about, description=told[-1] if told else described)
 
 
 def _annotated_text(annotation: Any) -> str | None:
@@ -129,11 +130,10 @@ def _extras(annotation: Any) -> tuple[Any, ...]:
 
 
 def _extras_base(extras: Any, name: str) -> type[BaseModel]:
-    return type(
-        f"{name}_extras",
-        (BaseModel,),
-        {"__annotations__": {"__pydantic_extra__": dict[str, extras]}, "model_config": ConfigDict(extra="allow")},
-    )
+    kind: Any = for_pydantic(extras)
+    annotations = {"__pydantic_extra__": dict[str, kind]}
+    config = ConfigDict(extra="allow")
+    return type(f"{name}_extras", (BaseModel,), {"__annotations__": annotations, "model_config": config})
 
 
 def _unusable(signature: ToolSignature, error: Exception) -> ToolError:
@@ -150,7 +150,7 @@ def _unusable(signature: ToolSignature, error: Exception) -> ToolError:
 
 def _has_schema(annotation: Any) -> bool:
     try:
-        TypeAdapter(annotation).json_schema()
+        TypeAdapter(for_pydantic(annotation)).json_schema()
     except Exception:
         return False
     return True

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from pydantic import ConfigDict, TypeAdapter
 
+from evonb._typeddicts import for_pydantic
 from evonb.graph.annotations import declared_keys, strategy_name
 from evonb.widgets.expectations import in_words, type_words
 from evonb.widgets.literals import read_value
@@ -97,7 +98,7 @@ def _input_schema(keys: dict[str, Key]) -> dict[str, object]:
 
 
 def _json_schema(key: Key) -> dict[str, Any]:
-    full: Any = Annotated[(key.annotation, *key.extras)] if key.extras else key.annotation
+    full: Any = for_pydantic(Annotated[(key.annotation, *key.extras)] if key.extras else key.annotation)
     for config in (ConfigDict(arbitrary_types_allowed=True), None):
         try:
             schema = TypeAdapter(full, config=config).json_schema()

@@ -21,6 +21,7 @@ from typing import Annotated, Any, get_args, get_origin, get_type_hints
 from pydantic import BaseModel, ConfigDict, PydanticUserError, TypeAdapter, ValidationError
 from typing_extensions import is_typeddict
 
+from evonb._typeddicts import for_pydantic
 from evonb.errors import StateError
 from evonb.graph.annotations import unwrap
 from evonb.widgets.expectations import in_words
@@ -130,7 +131,7 @@ class _Reader:
         kind = self._types.get(name)
         if kind is not None and not self._is_enum(name) and not args:
             # By validation, never by calling: a user's __init__ may do anything.
-            return TypeAdapter(kind).validate_python(given)
+            return TypeAdapter(for_pydantic(kind)).validate_python(given)
         if name in _STANDARD:
             return _STANDARD[name](*args, **given)
         raise ValueError(f"{ast.unparse(function)[:80]} isn't a type of this key")
@@ -170,12 +171,12 @@ def _inner(kind: Any) -> list[Any] | None:
 
 
 def _adapter(annotation: Any, extras: tuple[Any, ...]) -> TypeAdapter[Any]:
-    full: Any = Annotated[(annotation, *extras)] if extras else annotation
+    full: Any = for_pydantic(Annotated[(annotation, *extras)] if extras else annotation)
     with suppress(PydanticUserError):
         return TypeAdapter(full, config=ConfigDict(arbitrary_types_allowed=True))
     with suppress(PydanticUserError):  # records bring their own configuration
         return TypeAdapter(full)
-    # A TypedDict of `typing` before Python 3.12: what it holds is checked when the value is taken in.
+    # A TypedDict of `typing` inside a dataclass, before Python 3.12: it is checked when the value is taken in.
     return TypeAdapter(Any)
 
 
