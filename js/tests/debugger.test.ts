@@ -554,6 +554,51 @@ describe("the panels", () => {
   });
 });
 
+describe("what nodes say", () => {
+  const callout = (el: HTMLElement) => el.querySelector<HTMLElement>(".stage .callout");
+  const line = (el: HTMLElement, look: string) =>
+    el.querySelector<SVGElement>(`.leader.${look}`)?.getAttribute("d") ?? "";
+  const lineShown = (el: HTMLElement) => (one(el, ".leader").parentElement as HTMLElement).style.display !== "none";
+  const rect = (x: number, y: number, width: number, height: number) => new DOMRect(x, y, width, height);
+
+  it("stands in the margin with a line to its node: a stream, and what broke with how to mend it", async () => {
+    const streaming = await open(running());
+    expect(callout(streaming.el)?.textContent).toMatch(/^draft9 chunksVAT is charged/);
+    expect(line(streaming.el, "running")).toMatch(/^M/);
+    const broken = await open(failed());
+    expect(callout(broken.el)?.classList).toContain("failed");
+    expect(callout(broken.el)?.textContent).toBe(
+      "run_testsKeyError'socre' — did you mean 'score'? The state has: draft, findings, messages,…",
+    );
+    expect(line(broken.el, "failed")).toMatch(/^M/);
+  });
+
+  it("is as it was at the shown point of the past", async () => {
+    const { el, model } = await open(failed());
+    const { debug, picture } = past();
+    model.show({ looking: debug.looking }, picture);
+    await settle();
+    expect(callout(el)).toBeNull();
+    expect(el.querySelector(".leader")).toBeNull();
+  });
+
+  it("without a margin is told by the bar and the inspector: the line goes on to the card, if that is beside", async () => {
+    vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(600);
+    const boxes = vi.spyOn(HTMLElement.prototype, "getBoundingClientRect").mockImplementation(function (this: Element) {
+      return this.classList.contains("failure") ? rect(600, 40, 372, 200) : rect(0, 0, 600, 500);
+    });
+    const beside = await open(failed());
+    expect(callout(beside.el)).toBeNull();
+    expect(line(beside.el, "failed")).toMatch(/L600 \d+$/);
+    expect(lineShown(beside.el)).toBe(true);
+    boxes.mockReturnValue(rect(0, 0, 600, 500)); // the inspector stands below
+    const below = await open(failed());
+    expect(callout(below.el)).toBeNull();
+    expect(lineShown(below.el)).toBe(false);
+    boxes.mockRestore();
+  });
+});
+
 describe("the timeline", () => {
   const chips = (el: HTMLElement) => all(el, ".time .job");
 

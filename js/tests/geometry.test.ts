@@ -9,7 +9,7 @@ import {
   toScreen,
   zoomAbout,
 } from "../src/core/camera.ts";
-import { headPath, linePath } from "../src/core/path.ts";
+import { headPath, linePath, middleOf } from "../src/core/path.ts";
 
 describe("path", () => {
   const points = [
@@ -17,6 +17,12 @@ describe("path", () => {
     [0, 40],
     [60, 40],
   ];
+
+  it("has its middle as far from one end as from the other", () => {
+    expect(middleOf(points)).toEqual({ x: 10, y: 40 });
+    expect(middleOf([[3, 4]])).toEqual({ x: 3, y: 4 });
+    expect(middleOf([])).toEqual({ x: 0, y: 0 });
+  });
 
   it("rounds corners and ends before the tip of the arrow", () => {
     expect(linePath(points)).toBe("M0 0L0 33Q0 40 7 40L55 40");

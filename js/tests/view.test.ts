@@ -155,6 +155,22 @@ describe("the picture", () => {
     expect(el.querySelectorAll(".edge.pulse")).toHaveLength(12);
   });
 
+  it("merges crossings that get no comet into a number on their edge", () => {
+    const { el, model } = open(IDLE);
+    const cross = (id: string, count = 1): WireEvent => ({ type: "edge_taken", at_s: 1, edge: id, keys: [], count });
+    const tallies = () => [...el.querySelectorAll(".edge .tag")].map((each) => each.textContent);
+    send(model, STARTED, ...IDLE.graph.edges.slice(0, 12).map(({ id }) => cross(id)));
+    expect(tallies()).toEqual([]);
+    const late = IDLE.graph.edges[12]?.id as string;
+    send(model, cross("router>plan", 3), cross(late, 2));
+    send(model, cross("router>plan"));
+    expect(edge(el, "router>plan").querySelector(".tag")?.textContent).toBe("+4");
+    expect(edge(el, late).querySelector(".comet")).toBeNull();
+    expect(edge(el, late).querySelector(".tag")?.textContent).toBe("+2");
+    vi.advanceTimersByTime(700);
+    expect(tallies()).toEqual([]);
+  });
+
   it("leaves nodes alone that nothing happened to", async () => {
     const { el, model } = open(IDLE);
     send(model, STARTED);

@@ -26,6 +26,20 @@ class Panel(Picture):
         expect(self.tool(name)).not_to_have_attribute("aria-disabled", "true", timeout=WAIT_MS)
         self.tool(name).click()
 
+    def expect_tied(self, node: str) -> None:
+        """A line leads from a failed node to what says so: a callout in the margin, else the card in the inspector."""
+        # A level line has no area, so it doesn't count as visible.
+        expect(self.root.locator("g:not([style*=none]) > .leader.failed")).to_have_attribute("d", re.compile("^M"))
+        line, box = self.root.locator(".leader.failed").bounding_box(), self.node(node).locator(".box").bounding_box()
+        callout = self.root.locator(".stage .callout.failed")
+        told = callout if callout.count() else self.root.locator(".failure")
+        ends = told.bounding_box()
+        assert line is not None
+        assert box is not None
+        assert ends is not None
+        assert abs(line["x"] - (box["x"] + box["width"])) < 20
+        assert abs(line["x"] + line["width"] - ends["x"]) < 10
+
     def key(self, key: str) -> None:
         """Press a key while the panel has the focus."""
         self.root.evaluate("root => root.contains(document.activeElement) || root.querySelector('button').focus()")

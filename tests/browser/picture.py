@@ -63,6 +63,10 @@ class Picture:
         x, y = re.findall(r"-?[\d.]+", transform)[:2]
         return float(x), float(y)
 
+    def node_height(self, name: str) -> float:
+        """In the picture's own coordinates."""
+        return float(self.node(name).locator(".box").get_attribute("height") or 0)
+
     def watch(self) -> None:
         """Note from now on every class that a node or an edge has, however short."""
         self.root.evaluate(_WATCH)

@@ -10,7 +10,7 @@ from conftest import IPYKERNEL6, OpenNotebook
 from gates import KERNEL_SIDE, Gates
 from harness import Notebook
 from panel import Panel
-from picture import SETUP
+from picture import SETUP, Picture
 from playwright.sync_api import expect
 
 DESK = """%%evograph desk --mode debug
@@ -157,6 +157,15 @@ def test_a_reloaded_page_shows_the_last_state(open_notebook: OpenNotebook) -> No
     until(notebook, "len(desk.branches())", "2")
 
 
+def test_the_panel_is_compact_beside_a_graph_view_of_the_same_debugger(open_notebook: OpenNotebook) -> None:
+    notebook, panel = desk(open_notebook, "from evonb.widgets import GraphView\nGraphView(desk)")
+    notebook.run(2)
+    graph = Picture(notebook, 2)
+    assert (panel.node_height("draft"), graph.node_height("draft")) == (26, 34)
+    notebook.run(1)  # the graph again: nothing grows
+    assert (panel.node_height("draft"), graph.node_height("draft")) == (26, 34)
+
+
 def test_a_failed_node_is_mended_and_tried_again(open_notebook: OpenNotebook, screens: Path) -> None:
     source = DESK.replace('state.get("score", 0.0) + 0.3', "0.9 if fixed else state['socre']")
     notebook, panel = desk(open_notebook, "handle = desk.start({})", "fixed = True")
@@ -169,6 +178,7 @@ def test_a_failed_node_is_mended_and_tried_again(open_notebook: OpenNotebook, sc
     panel.expect_status("Failed")
     panel.expect_nodes(draft="failed")
     panel.expect_text("socre")
+    panel.expect_tied("draft")
     panel.screenshot(screens / "debugger-failed.png")
     notebook.run(3)
     panel.root.get_by_role("button", name=re.compile("Retry")).first.click()

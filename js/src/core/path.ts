@@ -38,6 +38,20 @@ export function headPath(points: Points): string {
   return `M${at(tip)}L${at(left)}L${at(right)}Z`;
 }
 
+/** The point that is as far from one end as from the other. */
+export function middleOf(points: Points): Point {
+  const corners = distinct(points);
+  const lengths = corners.slice(1).map((point, i) => distance(corners[i] as Point, point));
+  let left = lengths.reduce((sum, length) => sum + length, 0) / 2;
+  for (const [i, length] of lengths.entries()) {
+    const from = corners[i] as Point;
+    const u = direction(from, corners[i + 1] as Point);
+    if (left <= length) return { x: from.x + u.x * left, y: from.y + u.y * left };
+    left -= length;
+  }
+  return corners[0] ?? { x: 0, y: 0 };
+}
+
 /** Neighbours that differ: a repeated point has no direction. */
 function distinct(points: Points): Point[] {
   const out: Point[] = [];

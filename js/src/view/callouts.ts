@@ -1,6 +1,6 @@
 /**
- * What nodes stream, in the margin with a line to its node, never over a node or an edge; where there is no margin,
- * docked below the graph. Only the newest three: the header tells how many work.
+ * What nodes say, in the margin with a line to its node, never over a node or an edge: what broke, what is asked, what is
+ * streamed. Only the newest three: the header tells how many work.
  */
 
 import { asks } from "../core/asks.ts";
@@ -8,8 +8,8 @@ import { plural } from "../core/format.ts";
 import type { GraphIndex } from "../core/index_graph.ts";
 import { nameOf } from "../core/index_graph.ts";
 import { lookUp } from "../core/record.ts";
-import { tail } from "../core/text.ts";
-import type { NodeState, Snapshot, WireLayout } from "../protocol/generated.ts";
+import { cut, tail } from "../core/text.ts";
+import type { NodeState, Snapshot, WireBox, WireError, WireLayout } from "../protocol/generated.ts";
 import { classes, html, setAttribute, setText } from "./dom.ts";
 import { Leader, leaderHeight } from "./leader.ts";
 import type { Stage } from "./stage.ts";
@@ -21,36 +21,48 @@ const GAP = 44;
 const BETWEEN = 8;
 const CALLOUT_HEIGHT = 82; // before it has been laid out
 
+/** Where callouts go that find no margin, and who else tells what broke. */
+export interface CalloutHost {
+  /** Below the graph; null where another part of the view tells what nodes stream. */
+  readonly dock: HTMLElement | null;
+  /** Whether what broke gets a callout; not where a card with a line of its own tells it. */
+  readonly tellsFailures: boolean;
+  /** Where a card right of the stage that tells what broke begins and ends, on the stage's scale; null without one. */
+  cardBeside(): { readonly top: number; readonly bottom: number } | null;
+}
+
+interface Said {
+  readonly look: "failed" | "waiting" | "running";
+  readonly count: string;
+  readonly text: string;
+}
+
 interface Callout {
   readonly element: HTMLElement;
   readonly count: HTMLElement;
   readonly text: Text;
-  stream: string;
-  /** The stream as it was when the text was last fitted, and the width that it was fitted to. */
+  readonly leader: Leader;
+  said: Said;
+  /** The text as it was when it was last fitted, and the width that it was fitted to. */
   written: string | null;
   width: number;
-  readonly leader: Leader;
 }
 
 export class Callouts {
-  /** Below the graph, for views without a margin. */
-  readonly dock = html("div", { class: "dock" });
   private readonly _open = new Map<string, Callout>();
 
   constructor(
     private readonly _stage: Stage,
     private readonly _index: GraphIndex,
     private readonly _layout: WireLayout,
+    private readonly _host: CalloutHost,
   ) {}
 
   /** @param elsewhere A node whose stream is shown in a card of its own. */
   update(snapshot: Snapshot, elsewhere: string | null): void {
-    const streaming = newest(snapshot).filter((id) => id !== elsewhere);
-    for (const [id, callout] of this._open) if (!streaming.includes(id)) this._close(id, callout);
-    for (const id of streaming) {
-      const state = lookUp(snapshot.nodes, id);
-      if (state !== undefined) this._fill(this._callout(id), state);
-    }
+    const said = newest(snapshot, this._host.tellsFailures).filter(([id]) => id !== elsewhere);
+    for (const [id, callout] of this._open) if (!said.some(([other]) => other === id)) this._close(id, callout);
+    for (const [id, one] of said) this._fill(id, one);
     this.place();
   }
 
@@ -63,14 +75,17 @@ export class Callouts {
       const docked = left === null || box === undefined;
       callout.element.classList.toggle("docked", docked);
       this._write(callout, docked);
+      const parent = docked ? this._host.dock : this._stage.element;
+      if (parent === null) callout.element.remove();
+      else if (callout.element.parentNode !== parent) parent.append(callout.element);
       callout.leader.show(!docked);
-      if (docked) {
-        if (callout.element.parentNode !== this.dock) this.dock.append(callout.element);
+      if (box === undefined) continue;
+      if (left === null) {
+        if (parent === null && callout.said.look === "failed") this._tieToCard(id, box, callout.leader);
         continue;
       }
-      if (callout.element.parentNode !== this._stage.element) this._stage.element.append(callout.element);
       const at = this._stage.screenBox(box);
-      const y = leaderHeight(at, this._stage.otherBoxes(this._layout, id, this._index.groups), left);
+      const y = this._leaderHeight(id, at, left);
       const height = callout.element.offsetHeight || CALLOUT_HEIGHT;
       const top = Math.min(Math.max(lowest, y - height / 2), this._stage.view.h - this._stage.shelf - height - 8);
       lowest = top + height + BETWEEN;
@@ -79,51 +94,64 @@ export class Callouts {
     }
   }
 
+  /** Without a margin the line goes on to the card beside the stage. */
+  private _tieToCard(id: string, box: WireBox, leader: Leader): void {
+    const card = this._host.cardBeside();
+    if (card === null) return;
+    const at = this._stage.screenBox(box);
+    const edge = this._stage.view.w;
+    const y = this._leaderHeight(id, at, edge);
+    leader.show(true);
+    leader.draw(at, y, { x: edge, y: Math.min(Math.max(y, card.top + 16), card.bottom - 16) });
+  }
+
+  private _leaderHeight(id: string, at: WireBox, toX: number): number {
+    return leaderHeight(at, this._stage.otherBoxes(this._layout, id, this._index.groups), toX);
+  }
+
   clear(): void {
     for (const [id, callout] of this._open) this._close(id, callout);
   }
 
-  private _callout(id: string): Callout {
+  private _fill(id: string, said: Said): void {
     const known = this._open.get(id);
-    if (known !== undefined) return known;
+    const callout = known ?? this._make(id, said);
+    callout.said = said;
+    setText(callout.count, said.count);
+    const isDocked = callout.element.classList.contains("docked");
+    setAttribute(callout.element, "class", classes("callout", said.look, isDocked && "docked"));
+    callout.leader.look(said.look);
+  }
+
+  private _make(id: string, said: Said): Callout {
     const count = html("span");
     const text = document.createTextNode("");
-    const name = nameOf(this._index, id);
     const element = html(
       "div",
-      { class: "callout running", "data-callout": id },
-      html("header", {}, html("b", {}, name), count),
+      { "data-callout": id },
+      html("header", {}, html("b", {}, nameOf(this._index, id)), count),
       html("div", { class: "said" }, html("span", {}, text, html("i", { class: "caret" }))),
     );
-    const leader = new Leader("running");
+    const leader = new Leader(said.look);
     this._stage.underlay.append(leader.element);
-    const callout = { element, count, text, leader, stream: "", written: null, width: 0 };
+    const callout = { element, count, text, leader, said, written: null, width: 0 };
     this._open.set(id, callout);
     return callout;
   }
 
-  private _fill(callout: Callout, state: NodeState): void {
-    const look = asks(state) ? "waiting" : "running";
-    setText(callout.count, asks(state) ? "asks you" : plural(state.chunks, "chunk"));
-    const isDocked = callout.element.classList.contains("docked");
-    setAttribute(callout.element, "class", classes("callout", look, isDocked && "docked"));
-    callout.leader.look(look);
-    callout.stream = asks(state) ? state.question : state.stream;
-  }
-
   private _write(callout: Callout, docked: boolean): void {
     const width = callout.element.offsetWidth;
-    if (callout.written === callout.stream && callout.width === width) return;
-    callout.written = callout.stream;
+    const { text, look } = callout.said;
+    if (callout.written === text && callout.width === width) return;
+    callout.written = text;
     callout.width = width;
-    let shown = tail(callout.stream, docked ? SHOWN_CHARS.docked : SHOWN_CHARS.margin);
-    // Begins with a whole word where words are of usual length.
-    const begun = () => (shown === callout.stream ? shown : `…${shown.replace(/^\S{1,14}\s+/, "")}`);
-    setText(callout.text, begun());
-    // Wide letters or many short lines take more room than that: the beginning goes, never the sign that it went.
+    let chars: number = docked ? SHOWN_CHARS.docked : SHOWN_CHARS.margin;
+    const shown = () => (look === "running" ? latest(text, chars) : cut(text, chars));
+    setText(callout.text, shown());
+    // Wide letters or many short lines take more room than that: some go, never the sign that they went.
     for (let tries = 0; tries < 24 && overflows(callout); tries++) {
-      shown = tail(shown, Math.max(1, Math.floor(shown.length * 0.85)));
-      setText(callout.text, begun());
+      chars = Math.max(1, Math.floor(Math.min(chars, text.length) * 0.85));
+      setText(callout.text, shown());
     }
   }
 
@@ -154,11 +182,39 @@ function overflows({ text }: Callout): boolean {
   return words !== null && room > 0 && words.getBoundingClientRect().height > room + 1;
 }
 
-/** Nodes that ask, or are at work and have streamed something, latest starters first. */
-function newest(snapshot: Snapshot): string[] {
+/** The end of a stream; begins with a whole word where words are of usual length. */
+function latest(text: string, chars: number): string {
+  const shown = tail(text, chars);
+  return shown === text ? text : `…${shown.replace(/^\S{1,14}\s+/, "")}`;
+}
+
+/** What broke first, then nodes that ask, or are at work and have streamed something, latest starters first. */
+function newest(snapshot: Snapshot, withFailures: boolean): [string, Said][] {
   return Object.entries(snapshot.nodes)
-    .filter(([, state]) => (state.status === "running" || asks(state)) && state.stream !== "")
-    .sort(([, a], [, b]) => (b.started_s ?? 0) - (a.started_s ?? 0))
+    .map(([id, state]) => ({ id, state, said: saidBy(id, state, snapshot) }))
+    .filter(({ said }) => said !== null && (withFailures || said.look !== "failed"))
+    .sort((a, b) => rank(a.said) - rank(b.said) || (b.state.started_s ?? 0) - (a.state.started_s ?? 0))
     .slice(0, MOST)
-    .map(([id]) => id);
+    .map(({ id, said }) => [id, said as Said]);
+}
+
+function rank(said: Said | null): number {
+  return said?.look === "failed" ? 0 : 1;
+}
+
+function saidBy(id: string, state: NodeState, { run }: Snapshot): Said | null {
+  if (state.status === "failed") {
+    const error = run.failed_node === id ? run.error : null;
+    return { look: "failed", count: error?.kind ?? "failed", text: error === null ? state.note : failureWords(error) };
+  }
+  if (state.stream === "") return null;
+  if (asks(state)) return { look: "waiting", count: "asks you", text: state.question };
+  if (state.status !== "running") return null;
+  return { look: "running", count: plural(state.chunks, "chunk"), text: state.stream };
+}
+
+/** Beside the kind of the error, which many messages begin with too. */
+function failureWords({ kind, what, fix }: WireError): string {
+  const said = what.startsWith(`${kind}: `) ? what.slice(kind.length + 2) : what;
+  return fix === "" ? said : `${said} — ${fix}`;
 }

@@ -1,6 +1,6 @@
 /** One edge of the picture with its label: plain until a run takes it, faint once its router chose another. */
 
-import { headPath, linePath } from "../core/path.ts";
+import { headPath, linePath, middleOf } from "../core/path.ts";
 import { cut } from "../core/text.ts";
 import type { EdgeState, WireEdge, WireRoute } from "../protocol/generated.ts";
 import { classes, setAttribute, svg } from "./dom.ts";
@@ -13,6 +13,8 @@ export class EdgeView {
   /** Drawn above the nodes, so it isn't a child of `element`; null for an edge without one. */
   readonly label: SVGTextElement | null;
   private readonly _line: string;
+  private readonly _spot: { readonly x: number; readonly y: number };
+  private _count: SVGTextElement | null = null;
   private _look: "taken" | "off" | false = false;
 
   constructor(
@@ -23,6 +25,7 @@ export class EdgeView {
     mark: "source" | "target" | null = null,
   ) {
     this._line = linePath(route.points);
+    this._spot = tallySpot(route);
     this.element = svg(
       "g",
       { "data-edge": _edge.id },
@@ -70,6 +73,13 @@ export class EdgeView {
     if (this.element.querySelector(".comet") === null) this.element.classList.remove("pulse");
   }
 
+  /** How many crossings had no comet of their own, on the line; 0 takes it away. */
+  tally(count: number): void {
+    this._count?.remove();
+    this._count = count === 0 ? null : svg("text", { class: "tag running", ...this._spot }, `+${count}`);
+    if (this._count !== null) this.element.append(this._count);
+  }
+
   private _labelAt(route: WireRoute): SVGTextElement | null {
     if (this._edge.label === "" || route.label === null) return null;
     const { x, y, w, h } = route.label;
@@ -83,6 +93,12 @@ export class EdgeView {
     const unchosen = taken > 0 ? "" : passed ? ", not chosen" : state?.unused === true ? ", not taken" : "";
     return `${this._ends}${label}${crossed}${unchosen}`;
   }
+}
+
+/** Where a number stands on the line: in its middle, or after its label. */
+function tallySpot({ points, label }: WireRoute): { x: number; y: number } {
+  const at = label === null ? middleOf(points) : { x: label.x + label.w, y: label.y + label.h / 2 };
+  return { x: at.x + 3, y: at.y + GEOMETRY.edge.label_dy };
 }
 
 function endMark(route: WireRoute, end: "source" | "target"): SVGElement {

@@ -6,7 +6,7 @@ import { type GraphIndex, indexGraph } from "../core/index_graph.ts";
 import { lookUp } from "../core/record.ts";
 import { Tempo } from "../core/tempo.ts";
 import type { Snapshot, WireBox, WireEvent, WireLayout } from "../protocol/generated.ts";
-import type { Callouts } from "./callouts.ts";
+import { type CalloutHost, Callouts } from "./callouts.ts";
 import { setAttribute } from "./dom.ts";
 import { GEOMETRY } from "./glyph.ts";
 import { Tags, WaitingNotes } from "./notes.ts";
@@ -20,8 +20,7 @@ const CULL_MARGIN = 120; // drawn beyond the rim, so that a pan shows no gaps
 export class Scene {
   readonly index: GraphIndex;
   readonly picture: Picture;
-  /** What nodes stream, beside the graph; null where another part of the view tells it. */
-  readonly callouts: Callouts | null;
+  private readonly _callouts: Callouts;
   private readonly _notes: WaitingNotes;
   private readonly _tags: Tags;
   private readonly _overview: Overview;
@@ -35,7 +34,7 @@ export class Scene {
     private readonly _stage: Stage,
     prefix: string,
     elapsedS: () => number,
-    makeCallouts: ((index: GraphIndex, layout: WireLayout) => Callouts) | null,
+    callouts: CalloutHost,
     private readonly _signal: AbortSignal,
   ) {
     this._snapshot = snapshot;
@@ -45,7 +44,7 @@ export class Scene {
     this.picture = new Picture(this.index, layout, prefix, (id) => runningSeconds(this._snapshot, id, elapsedS()));
     this._notes = new WaitingNotes(this.index, layout);
     this._tags = new Tags(this.index, layout, (box) => _stage.screenBox(box));
-    this.callouts = makeCallouts?.(this.index, layout) ?? null;
+    this._callouts = new Callouts(_stage, this.index, layout, callouts);
     this._overview = new Overview(_stage, layout, this.index.groups, _signal);
     this._pulses = new Pulses((id) => this.picture.edgeView(id), _signal);
     this._mount();
@@ -63,7 +62,7 @@ export class Scene {
     this.picture.update(snapshot);
     this._notes.update(snapshot);
     this._overview.update(snapshot);
-    this.callouts?.update(snapshot, openNode);
+    this._callouts.update(snapshot, openNode);
     this._updateTags();
     this._pulses.show(this._keepTempo() ? [] : events);
   }
@@ -74,8 +73,13 @@ export class Scene {
     setAttribute(this._stage.svg, "class", detail === "full" ? "graph" : `graph far ${detail}`);
     this.picture.look(this._stage.visible(CULL_MARGIN));
     this._overview.place();
-    this.callouts?.place();
+    this._callouts.place();
     this._updateTags();
+  }
+
+  /** What stands beside the stage came or went. */
+  placeCallouts(): void {
+    this._callouts.place();
   }
 
   tick(): void {
@@ -111,9 +115,8 @@ export class Scene {
   }
 
   private _unmount(): void {
-    this.callouts?.clear();
+    this._callouts.clear();
     for (const part of [this.picture, this._notes, this._tags, this._overview]) part.element.remove();
-    this.callouts?.dock.remove();
   }
 
   private get _detail(): Detail {

@@ -53,11 +53,11 @@ export class Stage {
   private readonly _watchers: (() => void)[] = [];
 
   /**
-   * @param panelWidth What a panel beside the stage takes when it opens; the picture keeps clear of it where it can, so
-   *   that opening one moves nothing.
+   * @param _panelWidth What a panel beside the stage takes when it opens, null if none ever does; the picture keeps clear
+   *   of it where it can, so that opening one moves nothing.
    */
   constructor(
-    private readonly _panelWidth: number,
+    private readonly _panelWidth: number | null,
     signal: AbortSignal,
     /** The height of the view for the height that the picture would like. */
     private readonly _bounded = (wanted: number) => Math.min(HEIGHT.most, Math.max(HEIGHT.least, wanted)),
@@ -195,7 +195,7 @@ export class Stage {
     const whole = this.element.parentElement?.clientWidth ?? this.view.w;
     const open = whole - this.view.w;
     const free = whole - this._content.w * scale - 2 * MARGIN.x;
-    if (free >= this._panelWidth) return Math.max(0, this._panelWidth - open);
+    if (this._panelWidth !== null && free >= this._panelWidth) return Math.max(0, this._panelWidth - open);
     return free - open >= STRIP ? STRIP : 0;
   }
 }

@@ -66,6 +66,11 @@ export class Aside {
     this._questions.update(view);
   }
 
+  /** The card that tells what broke, while there is one. */
+  get failure(): HTMLElement | null {
+    return this._failure.element.hidden ? null : this._failure.element;
+  }
+
   /** What the opened node's card shows of a running node changes between two states of the session. */
   refresh(view: PanelView): void {
     if (this._opened === null) return;

@@ -22,6 +22,8 @@ export interface CanvasActions extends Pick<KeyTarget, "open" | "back"> {
   toggleBreakpoint(node: string): void;
   menu(node: string, at: { x: number; y: number }, from: SVGElement): void;
   elapsedS(): number;
+  /** What tells a failure in the inspector, if that is open. */
+  failure(): HTMLElement | null;
   legend(): void;
   /** The view was saved by another version, whose data can't be read. */
   foreign(): boolean;
@@ -43,7 +45,7 @@ export class DebuggerCanvas {
     private readonly _signal: AbortSignal,
     bounded: (wanted: number) => number,
   ) {
-    this.stage = new Stage(0, _signal, bounded);
+    this.stage = new Stage(null, _signal, bounded);
     const act = (action: Parameters<KeyTarget["act"]>[0]) => () => this._act(action);
     const zoom = { zoomIn: act("zoom_in"), zoomOut: act("zoom_out"), zoomFull: act("zoom_full") };
     this._zoomBar = new ZoomBar({ ...zoom, fit: act("fit"), follow: act("follow") }, _signal);
@@ -99,12 +101,26 @@ export class DebuggerCanvas {
     this._follow(snapshot, state);
   }
 
+  /** The inspector is as it will be: lines to it can be drawn. */
+  placeCallouts(): void {
+    this._drawing?.scene.placeCallouts();
+  }
+
+  private _cardBeside(): { top: number; bottom: number } | null {
+    const card = this._actions.failure()?.getBoundingClientRect();
+    const stage = this.stage.element.getBoundingClientRect();
+    // In a narrow view it stands below the graph.
+    if (card === undefined || card.left < stage.right - 2) return null;
+    return { top: card.top - stage.top, bottom: card.bottom - stage.top };
+  }
+
   private _drawingFor(snapshot: Snapshot): { scene: Scene; marks: Marks } {
     if (this._drawing?.scene.shows(snapshot)) return this._drawing;
     this._drawing?.end.abort();
     const end = new AbortController();
-    // What nodes stream is told by the status bar: the inspector stands where the callouts would.
-    const scene = new Scene(snapshot, this.stage, this._prefix, () => this._actions.elapsedS(), null, end.signal);
+    // Without a margin the status bar tells what nodes stream, and the inspector what broke.
+    const callouts = { dock: null, tellsFailures: true, cardBeside: () => this._cardBeside() };
+    const scene = new Scene(snapshot, this.stage, this._prefix, () => this._actions.elapsedS(), callouts, end.signal);
     const marks = new Marks(snapshot.layout);
     this.stage.world.append(marks.element);
     this.stage.world.prepend(marks.under);

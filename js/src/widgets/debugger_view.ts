@@ -137,6 +137,7 @@ export class DebuggerView implements AsideHost {
       menu: (node: string, at: { x: number; y: number }, from: SVGElement) => this._nodeMenu(node, at, from),
       legend: () => this._help.toggle(),
       foreign: () => this._session.graph.foreignProtocol !== null,
+      failure: () => this._aside.failure,
       elapsedS: () => this._session.debug.picture?.run.elapsed_s ?? this._session.graph.elapsedS(),
     };
     const bounded = (wanted: number) =>
@@ -202,6 +203,7 @@ export class DebuggerView implements AsideHost {
     if (state !== this._drawnState || this._aside.openTab === "Waiting") {
       this._aside.update(view);
       this._timeline.update(state, view.names, liveNodes(view));
+      this._canvas.placeCallouts();
     }
     this._drawnState = state;
     this._aside.refresh(view);

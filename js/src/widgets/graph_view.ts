@@ -3,11 +3,9 @@
 import type { Session } from "../bridge/session.ts";
 import { onlyAsks } from "../core/asks.ts";
 import { lastNode, nodeOfInterest } from "../core/follow.ts";
-import type { GraphIndex } from "../core/index_graph.ts";
 import { narrate } from "../core/narrate.ts";
 import { CARD_WIDTH } from "../panels/side.ts";
-import type { Snapshot, WireEvent, WireLayout } from "../protocol/generated.ts";
-import { Callouts } from "../view/callouts.ts";
+import type { Snapshot, WireEvent } from "../protocol/generated.ts";
 import { html, setAttribute, setText } from "../view/dom.ts";
 import { Header } from "../view/header.ts";
 import { Legend } from "../view/legend.ts";
@@ -28,6 +26,8 @@ export class GraphView {
   private readonly _stage: Stage;
   private readonly _header = new Header();
   private readonly _legend = new Legend();
+  /** Below the graph: what nodes stream where it has no margin. */
+  private readonly _dock = html("div", { class: "dock" });
   private readonly _empty = html("p", { class: "empty" });
   private readonly _zoomBar: ZoomBar;
   private readonly _voice: Voice;
@@ -62,7 +62,7 @@ export class GraphView {
       _signal,
     );
     this._stage.element.append(this._empty, this._zoomBar.element, this._legend.element);
-    const body = html("div", { class: "body" }, this._stage.element, this._cards.side.element);
+    const body = html("div", { class: "body" }, this._stage.element, this._dock, this._cards.side.element);
     // Jupyter's own shortcuts leave keys alone that are pressed inside an element with this attribute.
     const attributes = { class: "evo evo-live", "data-lm-suppress-shortcuts": "true" };
     this.element = html("section", attributes, this._header.element, body, this._voice.element);
@@ -142,16 +142,9 @@ export class GraphView {
     this._scene?.end.abort();
     this._cards.forget();
     const end = new AbortController();
-    const callouts = (...of: [GraphIndex, WireLayout]) => new Callouts(this._stage, ...of);
-    const drawing = new Scene(
-      snapshot,
-      this._stage,
-      this._prefix,
-      () => this._session.elapsedS(),
-      callouts,
-      end.signal,
-    );
-    if (drawing.callouts !== null) this._stage.element.after(drawing.callouts.dock);
+    const callouts = { dock: this._dock, tellsFailures: false, cardBeside: () => null };
+    const elapsedS = () => this._session.elapsedS();
+    const drawing = new Scene(snapshot, this._stage, this._prefix, elapsedS, callouts, end.signal);
     this._scene = { drawing, end };
     this._keyboard.attach(drawing);
     this._stage.setContent({ w: snapshot.layout.width, h: snapshot.layout.height });
