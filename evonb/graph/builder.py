@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from evonb.graph.annotations import is_schema
 from evonb.graph.component import BaseComponent
 from evonb.graph.edges import ConditionEdgeSpec, EdgeSpec, EdgeSpecBase, StateFilterLike
 from evonb.graph.engine import GraphEngine
-from evonb.graph.near import near_names
+from evonb.graph.near import near_names, wrong_kind
 from evonb.graph.nodes import GraphNodeSpec, callable_to_node, must_take_state
 from evonb.graph.plan import END, START, in_order
 from evonb.graph.schema import compile_schema, no_schema
@@ -57,6 +57,7 @@ class GraphBuilder(BaseComponent):
     def __init__(self, state_schema: Any = None, **fields: Any) -> None:
         if not is_schema(state_schema):
             raise no_schema(state_schema)
+        _check_options(type(self).model_fields, fields)
         super().__init__(**{"state_schema": state_schema, **fields})
 
     # --- nodes and edges ---------------------------------------------------------------------
@@ -91,7 +92,9 @@ class GraphBuilder(BaseComponent):
         self._check_name(name)
         mode = _member(NodeActionMode, action_mode, "action_mode")
         if run_in not in (None, "loop", "thread"):
-            raise GraphError(f"run_in is {run_in!r}, expected 'loop' or 'thread'", where=f"node {name!r}")
+            raise GraphError(
+                f"run_in is {run_in!r}, expected 'loop' or 'thread'", where=f"node {name!r}", fix='run_in="thread"'
+            )
         if not (retry is None or _is_retry(retry)):
             raise GraphError(
                 f"retry is {retry!r}, expected a RetryPolicy or a number above 0",
@@ -161,10 +164,15 @@ class GraphBuilder(BaseComponent):
             GraphError: A node is unknown, or the router can't be called.
         """
         source = self._source(source)
-        listed = sorted(possible_targets) if isinstance(possible_targets, set | frozenset) else possible_targets
-        targets = [self._target(target) for target in listed]
+        targets = [self._target(target) for target in _listed(possible_targets, source)]
         if not callable(router):
-            raise GraphError(f"A router must be callable, found {router!r:.80}", where=f"router of node {source!r}")
+            raise wrong_kind(
+                GraphError,
+                "A router must be callable",
+                router,
+                where=f"router of node {source!r}",
+                fix="pass a function such as `def router(state): return 'end'`",
+            )
         must_take_state(router, "router")
         edge = ConditionEdgeSpec(
             source=source,
@@ -367,11 +375,46 @@ class GraphBuilder(BaseComponent):
     def _known(self, name: Any) -> str:
         if isinstance(name, str) and name in self._nodes:
             return name
+        if not isinstance(name, str):
+            raise wrong_kind(
+                GraphError,
+                "A node is named by a text",
+                name,
+                where=f"graph {self.name!r}",
+                fix="add_edge(source, target), once for each pair of names",
+            )
         near = near_names(name, self._nodes, n=1)
         raise GraphError(
             f"There is no node called {name!r}",
             where=f"graph {self.name!r}",
             fix=f"did you mean {near[0]!r}?" if near else f"add it first: add_node({name!r}, ...)",
+        )
+
+
+def _listed(targets: Any, source: str) -> Iterable[Any]:
+    if isinstance(targets, str) or not isinstance(targets, Iterable):
+        raise wrong_kind(
+            GraphError,
+            "possible_targets is a list of node names",
+            targets,
+            where=f"router of node {source!r}",
+            fix='possible_targets=["billing", "end"]',
+        )
+    return sorted(targets) if isinstance(targets, set | frozenset) else targets
+
+
+def _check_options(known: Iterable[str], given: Mapping[str, Any]) -> None:
+    for option in given:
+        if option not in known:
+            near = near_names(option, known)
+            raise GraphError(
+                f"A graph has no option {option!r}",
+                where="GraphBuilder",
+                fix=f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known)}",
+            )
+    if not isinstance(given.get("name", ""), str):
+        raise wrong_kind(
+            GraphError, "The name of a graph is a text", given["name"], where="GraphBuilder", fix='name="triage"'
         )
 
 
@@ -398,5 +441,9 @@ def _is_retry(retry: Any) -> bool:
 
 def _positive(value: Any, option: str) -> Any:
     if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or value <= 0):
-        raise GraphError(f"{option} is {value!r}, expected a number above 0 or None")
+        raise GraphError(
+            f"{option} is {value!r}, expected a number above 0 or None",
+            where=option,
+            fix=f"{option}=10, or leave it out",
+        )
     return value

@@ -70,7 +70,7 @@ class GraphEngineDebugger(Running, Looking, Changing, Breaking, Storing, GraphEn
         """
         bus = Bus(self._hub, live=True)
         with self._command("start") as session:
-            inputs = take(dict(self._given(inputs)))
+            inputs = take(dict(self._given(inputs, "start")))
         session.busy, self._starting = "start", bus
         return SessionHandle(bus, self, self._begin_live(inputs, bus))
 

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, PrivateAttr, SkipValidation
 
-from evonb.errors import StateError
+from evonb.errors import GraphError, StateError
 from evonb.graph import record as records
 from evonb.graph.bus import Bus, Hub
 from evonb.graph.component import BaseComponent
 from evonb.graph.edges import EdgeSpecBase
 from evonb.graph.handle import RunHandle, run_all, run_in_loop_thread, stream_events
 from evonb.graph.isolate import take
+from evonb.graph.near import wrong_kind
 from evonb.graph.nodes import AsyncNode, GraphNodeSpec
 from evonb.graph.plan import Plan, compile_plan
 from evonb.graph.record import Record
@@ -104,8 +106,13 @@ class GraphEngine(BaseComponent):
 
         Returns:
             A handle: await it for the result, or stop the run by it.
+
+        Raises:
+            StateError: The inputs are no dict of state keys.
+            GraphError: No loop is running.
         """
-        given = take(dict(self._given(inputs)))
+        given = take(dict(self._given(inputs, "start")))
+        _needs_loop(self.name)
         bus = Bus(self._hub, live=True)
         return RunHandle(bus, self, self._run(bus, given))
 
@@ -124,12 +131,12 @@ class GraphEngine(BaseComponent):
         """
         return await run_all(self.run, inputs, concurrency, progress=progress)
 
-    def stream(self, inputs: Mapping[str, Any]) -> AsyncIterator[Event]:
+    def stream(self, inputs: Mapping[str, Any] = NOT_GIVEN) -> AsyncIterator[Event]:
         """The events of a new run, as an async iterator; leaving it early cancels the run.
 
         An error of the run is raised after its last event.
         """
-        given = take(dict(self._given(inputs)))
+        given = take(dict(self._given(inputs, "stream")))
         return stream_events(lambda listener: self._run(Bus(self._hub, (listener,)), given))
 
     def attach(self, listener: Listener, *, live: bool = False) -> Detach:
@@ -144,7 +151,18 @@ class GraphEngine(BaseComponent):
 
         Returns:
             A function that detaches it again.
+
+        Raises:
+            GraphError: It can't be called.
         """
+        if not callable(listener):
+            raise wrong_kind(
+                GraphError,
+                "A listener is called with each event",
+                listener,
+                where=f"graph {self.name!r}",
+                fix="attach(print)",
+            )
         return self._hub.attach(listener, live=live)
 
     def take_listeners(self, former: GraphEngine) -> None:
@@ -165,9 +183,7 @@ class GraphEngine(BaseComponent):
             "engine = builder.build()"
         )
 
-    def _given(self, inputs: Any) -> Mapping[str, Any]:
-        if inputs is None:
-            return {}
+    def _given(self, inputs: Any, call: str = "run") -> Mapping[str, Any]:
         if isinstance(inputs, Mapping | BaseModel):
             return inputs  # type: ignore[return-value]  # a state of the schema's own class will do
         keys = list(self._plan.schema.fields)
@@ -175,7 +191,7 @@ class GraphEngine(BaseComponent):
         raise StateError(
             f"The inputs of a run are a dict of state keys, {found}",
             where=f"graph {self.name!r}",
-            fix=f"run({{{keys[0]!r}: ...}}), or run({{}}) to begin with nothing" if keys else "run({})",
+            fix=f"{call}({{{keys[0]!r}: ...}}), or {call}({{}}) to begin with nothing" if keys else f"{call}({{}})",
         )
 
     async def _run(self, bus: Bus, inputs: Mapping[str, Any]) -> Any:
@@ -266,6 +282,17 @@ class GraphEngine(BaseComponent):
         from evonb.graph.drawing import draw
 
         draw(self.topology(), save_path, auto_open=auto_open)
+
+
+def _needs_loop(name: str) -> None:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        raise GraphError(
+            "start() needs a running loop, and none runs here",
+            where=f"graph {name!r}",
+            fix="call it in async code, or wait for the result: run_sync(inputs)",
+        ) from None
 
 
 def _why_no_end(run: Run) -> str:

@@ -8,8 +8,9 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Gener
 from typing import TYPE_CHECKING, Any
 
 from evonb._optional import require
-from evonb.errors import GraphError
+from evonb.errors import GraphError, StateError
 from evonb.graph.bus import Bus
+from evonb.graph.near import wrong_kind
 
 if TYPE_CHECKING:
     from evonb.graph.asking import Question
@@ -139,8 +140,18 @@ async def run_all(
     progress: bool,
 ) -> list[Any]:
     """`run` for each input, some at a time; results and errors in the order of the inputs."""
-    if concurrency < 1:
-        raise GraphError(f"concurrency is {concurrency!r}, expected a number above 0")
+    if isinstance(concurrency, bool) or not isinstance(concurrency, int) or concurrency < 1:
+        raise GraphError(
+            f"concurrency is {concurrency!r}, expected a number above 0", where="run_many", fix="concurrency=8"
+        )
+    if isinstance(inputs, Mapping | str) or not isinstance(inputs, Iterable):
+        raise wrong_kind(
+            StateError,
+            "run_many takes the inputs of each run in a list",
+            inputs,
+            where="run_many",
+            fix="run_many([{...}])",
+        )
     waiting = list(enumerate(inputs))[::-1]
     results: list[Any] = [None] * len(waiting)
     bar = require("tqdm.auto", "to show progress").tqdm(total=len(waiting)) if progress else None

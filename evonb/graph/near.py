@@ -1,10 +1,15 @@
-"""The known name that somebody may have meant: errors offer it."""
+"""What errors say about what somebody gave: the known name that they may have meant, the kind of thing that it is."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TypeVar
 
-__all__ = ["near_names"]
+from evonb.errors import EvonbError
+
+__all__ = ["near_names", "wrong_kind"]
+
+_E = TypeVar("_E", bound=EvonbError)
 
 
 def near_names(name: object, known: Iterable[str], n: int = 1) -> list[str]:
@@ -12,3 +17,8 @@ def near_names(name: object, known: Iterable[str], n: int = 1) -> list[str]:
     from difflib import get_close_matches  # only errors need it, importing evonb doesn't
 
     return get_close_matches(str(name), list(known), n=n)
+
+
+def wrong_kind(error: type[_E], expected: str, found: object, *, where: str = "", fix: str = "") -> _E:
+    """The error for an argument of another kind than expected: "A listener is a function, found int 5"."""
+    return error(f"{expected}, found {type(found).__name__} {found!r:.60}", where=where, fix=fix)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from evonb.errors import GraphError
+
 __all__ = ["RetryPolicy", "as_policy"]
 
 
@@ -22,6 +24,16 @@ class RetryPolicy:
     delay_s: float = 0.0
     backoff: float = 2.0
     on: type[BaseException] | tuple[type[BaseException], ...] = Exception
+
+    def __post_init__(self) -> None:
+        for name in ("attempts", "delay_s", "backoff"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+                raise GraphError(
+                    f"{name} is {value!r}, expected a number of at least 0",
+                    where="RetryPolicy",
+                    fix="RetryPolicy(attempts=3, delay_s=0.5)",
+                )
 
 
 def as_policy(retry: RetryPolicy | int) -> RetryPolicy:

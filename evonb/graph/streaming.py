@@ -17,7 +17,9 @@ from uuid import uuid4
 
 from pydantic import BaseModel, ConfigDict
 
+from evonb.errors import GraphError
 from evonb.graph.component import BaseComponent
+from evonb.graph.near import wrong_kind
 from evonb.logger import get_logger
 
 __all__ = [
@@ -126,7 +128,18 @@ def set_streaming_handler(callback: Handler) -> None:
 
     Args:
         callback: Called with a dict: `payload`, and those fields of the `StreamCtx` that are set.
+
+    Raises:
+        GraphError: It can't be called.
     """
+    if not callable(callback):
+        raise wrong_kind(
+            GraphError,
+            "A streaming handler is called with each message",
+            callback,
+            where="streaming",
+            fix="set_streaming_handler(print)",
+        )
     global _handler
     _handler = callback
 
@@ -140,6 +153,14 @@ def current_ctx() -> StreamCtx:
 @contextmanager
 def stream_writer_env(ctx_updates: StreamCtx) -> Iterator[StreamCtx]:
     """Add to the context for a block of code: fields that are set replace those outside, the others stay."""
+    if not isinstance(ctx_updates, StreamCtx):
+        raise wrong_kind(
+            GraphError,
+            "stream_writer_env takes a StreamCtx",
+            ctx_updates,
+            where="streaming",
+            fix="stream_writer_env(StreamCtx(node_name=...))",
+        )
     outer = _frame.get()
     updates = {key: value for key, value in ctx_updates.__dict__.items() if value is not None}
     fields = {**(outer.message() if outer is not None else {}), **updates}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,6 +9,7 @@ from evonb.errors import GraphError
 from evonb.graph.debugging.breakpoints import Breakpoint, When
 from evonb.graph.debugging.expressions import Condition, python_condition
 from evonb.graph.debugging.face import Face
+from evonb.graph.near import near_names, wrong_kind
 from evonb.graph.topology import PATH_SEPARATOR
 
 __all__ = ["Breaking"]
@@ -52,15 +52,23 @@ class Breaking(Face):
         Raises:
             GraphError: There is no such node or edge, a condition isn't one, or the options don't go together.
         """
-        place = None if node is None else self._node(node if isinstance(node, str) else PATH_SEPARATOR.join(node))
+        place = None if node is None else self._node(_joined(node, PATH_SEPARATOR))
         anywhere = [edge, predicate, tool, on_exception or None]
         if sum(each is not None for each in anywhere) + (place is not None and not on_exception) != 1:
             raise GraphError(
                 "A breakpoint needs exactly one place",
                 fix="give a node, an edge, a predicate, a tool, or on_exception=True (which may have a node too)",
             )
-        if when not in ("before", "after") or (hit is not None and hit < 1):
-            raise GraphError("when is 'before' or 'after', and hit is 1 or more")
+        if when not in ("before", "after") or not (hit is None or (isinstance(hit, int) and hit > 0)):
+            raise GraphError(
+                f"when is 'before' or 'after', and hit is 1 or more; found when={when!r}, hit={hit!r}",
+                where=f"graph {self.name!r}",
+                fix="when='after', hit=2",
+            )
+        if not (tool is None or isinstance(tool, str)):
+            raise wrong_kind(
+                GraphError, "tool is a tool's name", tool, where=f"graph {self.name!r}", fix="tool='refund'"
+            )
         if when == "after" and place is not None and PATH_SEPARATOR in place:
             raise GraphError("Inside of a sub-graph breakpoints stand before nodes", fix="leave out when='after'")
         made = self._session.breakpoints.add(
@@ -82,7 +90,7 @@ class Breaking(Face):
         """All breakpoints, in the order in which they were set."""
         return list(self._session.breakpoints)
 
-    def enable_breakpoint(self, breakpoint_id: str) -> Breakpoint:
+    def enable_breakpoint(self, breakpoint_id: str | Breakpoint) -> Breakpoint:
         """Switch a breakpoint on.
 
         Raises:
@@ -90,7 +98,7 @@ class Breaking(Face):
         """
         return self._changed(self._session.breakpoints.change(breakpoint_id, enabled=True, problem=""))
 
-    def disable_breakpoint(self, breakpoint_id: str) -> Breakpoint:
+    def disable_breakpoint(self, breakpoint_id: str | Breakpoint) -> Breakpoint:
         """Switch a breakpoint off; it keeps its place and its hits.
 
         Raises:
@@ -98,7 +106,7 @@ class Breaking(Face):
         """
         return self._changed(self._session.breakpoints.change(breakpoint_id, enabled=False))
 
-    def remove_breakpoint(self, breakpoint_id: str) -> None:
+    def remove_breakpoint(self, breakpoint_id: str | Breakpoint) -> None:
         """Take a breakpoint away.
 
         Raises:
@@ -155,16 +163,22 @@ class Breaking(Face):
         self._keep()
 
     def _edge(self, edge: str | tuple[str, str]) -> str:
-        wanted = edge if isinstance(edge, str) else ">".join(edge)
+        wanted: str = _joined(edge, ">")
         known = [each for plan in self._session.plan.edges for each in plan.ids.values()]
         if wanted not in known:
-            near = difflib.get_close_matches(wanted, known, n=1)
+            near = near_names(wanted, known)
             raise GraphError(
                 f"There is no edge {wanted!r}",
                 where=f"graph {self.name!r}",
                 fix=f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known)}",
             )
         return wanted
+
+
+def _joined(names: Any, separator: str) -> Any:
+    """One name of several; anything else as it is, to be refused as a name that isn't known."""
+    several = isinstance(names, list | tuple) and all(isinstance(each, str) for each in names)
+    return separator.join(names) if several else names
 
 
 def _condition(condition: Any) -> Condition | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal
@@ -10,6 +9,7 @@ from typing import Any, Literal
 from evonb.errors import GraphError
 from evonb.graph.debugging.expressions import Condition, compile_condition
 from evonb.graph.debugging.points import SessionError
+from evonb.graph.near import near_names
 
 __all__ = ["Breakpoint", "Breakpoints", "When"]
 
@@ -87,22 +87,23 @@ class Breakpoints:
         self._put(made)
         return made
 
-    def get(self, breakpoint_id: str) -> Breakpoint:
-        """The one with this id.
+    def get(self, breakpoint_id: str | Breakpoint) -> Breakpoint:
+        """The one with this id, or as it is now.
 
         Raises:
             SessionError: There is none.
         """
+        breakpoint_id = getattr(breakpoint_id, "id", breakpoint_id)
         found = self._by_id.get(str(breakpoint_id))
         if found is None:
-            near = difflib.get_close_matches(str(breakpoint_id), self._by_id, n=1)
+            near = near_names(breakpoint_id, self._by_id)
             known = ", ".join(self._by_id) or "none"
             raise SessionError(
                 f"There is no breakpoint {breakpoint_id!r}", fix=f"did you mean {near[0]}?" if near else f"set: {known}"
             )
         return found
 
-    def change(self, breakpoint_id: str, **fields: Any) -> Breakpoint:
+    def change(self, breakpoint_id: str | Breakpoint, **fields: Any) -> Breakpoint:
         """Exchange fields of one."""
         made = replace(self.get(breakpoint_id), **fields)
         self._put(made)
@@ -114,7 +115,7 @@ class Breakpoints:
         self._by_id[each.id] = made
         return made
 
-    def remove(self, breakpoint_id: str) -> None:
+    def remove(self, breakpoint_id: str | Breakpoint) -> None:
         """Take one away."""
         del self._by_id[self.get(breakpoint_id).id]
         self.changes += 1

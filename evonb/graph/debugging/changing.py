@@ -7,6 +7,8 @@ import json
 from collections.abc import Coroutine, Mapping
 from typing import TYPE_CHECKING, Any
 
+from pydantic import BaseModel
+
 from evonb.graph.debugging.edits import edited_output, edited_state
 from evonb.graph.debugging.face import Face
 from evonb.graph.debugging.line import Change
@@ -16,6 +18,7 @@ from evonb.graph.debugging.restoring import record_of
 from evonb.graph.events import StateEdited
 from evonb.graph.handle import run_in_loop_thread
 from evonb.graph.isolate import take
+from evonb.graph.near import wrong_kind
 from evonb.graph.warned import warn
 
 if TYPE_CHECKING:
@@ -140,7 +143,7 @@ class Changing(Face):
             delta: The answer; None changes nothing.
 
         Raises:
-            SessionError: It isn't waiting, or still misses inputs.
+            SessionError: It isn't waiting, or still misses inputs; or the delta is no dict.
             StateError: The delta doesn't fit the state; nothing has changed.
             RouterError: A router answered an undeclared target; nothing has changed.
         """
@@ -176,7 +179,9 @@ class Changing(Face):
         waiting = self._stopped(self._must_wait(uuid))
         if waiting.task is None:
             raise SessionError(f"{waiting.node.name!r} can't be skipped: it still misses inputs, or is the end")
-        return waiting, session.performer.by_hand(waiting.task, delta or {}, "skipped", session.now())
+        return waiting, session.performer.by_hand(
+            waiting.task, {} if delta is None else _delta(delta), "skipped", session.now()
+        )
 
     def _skipped(self, session: Session, waiting: Waiting, done: Done) -> None:
         assert waiting.task is not None
@@ -190,8 +195,9 @@ class Changing(Face):
 
         Raises:
             GraphError: There is no such node.
+            SessionError: The delta is no dict.
         """
-        self._session.pins[self._node(node)] = take(dict(delta))
+        self._session.pins[self._node(node)] = take(dict(_delta(delta)))
         self._keep_pins()
 
     def unpin(self, node: str) -> None:
@@ -253,13 +259,25 @@ class Changing(Face):
             What doesn't fit, a sentence each; then nothing has been taken over. Empty when all of it was.
 
         Raises:
-            SessionError: The session runs.
+            SessionError: The session runs, or `engine` is no engine.
         """
+        if not hasattr(engine, "_plan"):
+            raise wrong_kind(
+                SessionError, "adopt takes a built engine", engine, where="adopt", fix="adopt(builder.build())"
+            )
         with self._command("adopt") as session:
             found = adopt_engine(session, self.nodes, engine)
             if not found:
                 self._topology = None
             return found
+
+
+def _delta(delta: Any) -> Mapping[str, Any]:
+    if not isinstance(delta, Mapping | BaseModel):
+        raise wrong_kind(
+            SessionError, "A delta is a dict of the keys to change", delta, where="the delta", fix="{} changes nothing"
+        )
+    return delta  # type: ignore[return-value]  # a state of the schema's own class will do
 
 
 def _finished(work: Coroutine[Any, Any, Any]) -> Any:

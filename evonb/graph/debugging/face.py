@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import difflib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evonb.errors import GraphError
 from evonb.graph.debugging.points import Point, SessionError, Waiting
 from evonb.graph.debugging.views import COMMANDS
+from evonb.graph.near import near_names, wrong_kind
 from evonb.graph.runtime_task import RunTimeTask
 from evonb.graph.topology import PATH_SEPARATOR
 
@@ -30,6 +30,8 @@ class Face:
         name: str
         nodes: dict[str, GraphNodeSpec]
 
+        def _given(self, inputs: Any, call: str = "run") -> Mapping[str, Any]: ...
+
     @contextmanager
     def _command(self, command: str) -> Iterator[Session]:
         """A command that nothing may come between.
@@ -46,10 +48,12 @@ class Face:
 
     def _node(self, name: str | None) -> str:
         if name is None:
-            raise SessionError("A breakpoint needs a node", fix="set_breakpoint(node_name_bp=...)")
-        if name in self.nodes or (PATH_SEPARATOR in str(name) and self._inner(str(name))):
+            raise SessionError(
+                "A breakpoint needs a node", where=f"graph {self.name!r}", fix="set_breakpoint(node_name)"
+            )
+        if isinstance(name, str) and (name in self.nodes or (PATH_SEPARATOR in name and self._inner(name))):
             return name
-        near = difflib.get_close_matches(str(name), self.nodes, n=1)
+        near = near_names(name, self.nodes)
         raise GraphError(
             f"There is no node called {name!r}",
             where=f"graph {self.name!r}",
@@ -79,8 +83,12 @@ class Face:
         _, _, number = str(uuid).rpartition("-")
         found = int(number) if number.isdigit() else -1
         if not self._session.begun or self._uuid(found) != uuid or not self._knows(found):
+            is_name = isinstance(uuid, str) and uuid in self.nodes
+            by_name = f"graph.find({uuid!r}) gives the id of a waiting task" if is_name else ""
             raise SessionError(
-                f"No task has the id {uuid!r}", fix="take ids from the session that is open now: waiting()"
+                f"No task has the id {uuid!r}",
+                where=f"graph {self.name!r}",
+                fix=by_name or "take ids from the session that is open now: graph.waiting(), graph.find(node_name)",
             )
         return found
 
@@ -110,6 +118,17 @@ class Face:
                 fix=f"waiting: {names}",
             )
         return waiting
+
+    def _runnable_all(self, tasks: list[RunTimeTask]) -> list[Waiting]:
+        if not isinstance(tasks, list | tuple) or not all(isinstance(each, RunTimeTask) for each in tasks):
+            raise wrong_kind(
+                SessionError,
+                "running_queue is a list of tasks",
+                tasks,
+                where=f"graph {self.name!r}",
+                fix="step_over(graph.find(node_name)) runs one task",
+            )
+        return [self._runnable(task) for task in tasks]
 
     def _runnable(self, task: RunTimeTask) -> Waiting:
         of_task = [

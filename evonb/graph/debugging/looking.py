@@ -16,6 +16,7 @@ from evonb.graph.debugging.reverse import Write, before, first_true, last_write,
 from evonb.graph.debugging.views import WaitingTask, allowed, step_of, waiting_tasks
 from evonb.graph.debugging.why import Why, why
 from evonb.graph.events import Detach
+from evonb.graph.near import wrong_kind
 
 __all__ = ["Looking"]
 
@@ -60,6 +61,7 @@ class Looking(Face):
         Returns:
             A function that ends it.
         """
+        _must_call(callback, "watch", "A watcher is called without arguments")
         watchers = self._session.watchers
         watchers.append(callback)
         return lambda: watchers.remove(callback) if callback in watchers else None
@@ -128,7 +130,7 @@ class Looking(Face):
             SessionError: There aren't so many steps before it.
         """
         moment = self._session.past.here
-        for _ in range(n):
+        for _ in range(_count(n, "step_back")):
             if moment.before is None:
                 raise SessionError("Step back: this is the start", fix="step_forward() or live()")
             moment = moment.before
@@ -143,7 +145,7 @@ class Looking(Face):
         line = self._session.past
         moment, tip = line.here, line.tips[line.here.branch]
         towards = line.present if successor(moment, line.present) is not None else tip
-        for _ in range(n):
+        for _ in range(_count(n, "step_forward")):
             after = successor(moment, towards)
             if after is None:
                 raise SessionError("Step forward: the newest step is shown", fix="go on with step_over() or resume()")
@@ -171,7 +173,7 @@ class Looking(Face):
     def _moment(self, number: int) -> Moment:
         line = self._session.past
         if number not in line.moments:
-            raise SessionError(f"There is no step {number}", fix=f"steps go from 0, the start, to {line.last_number}")
+            raise SessionError(f"There is no step {number!r}", fix=f"steps go from 0, the start, to {line.last_number}")
         return line.moments[number]
 
     # --- branches --------------------------------------------------------------------------------------
@@ -242,6 +244,7 @@ class Looking(Face):
         Raises:
             SessionError: There is none.
         """
+        _must_call(predicate, "back_until", "A predicate is a function of the state")
         return self._show(first_true(self._session, predicate))
 
     def why(self, node: str) -> Why:
@@ -257,3 +260,14 @@ class Looking(Face):
         """The ledger: what touched the world, what was replayed from the record, what would act again."""
         self._session.past  # noqa: B018 - all of it
         return ledger(self._session)
+
+
+def _count(n: int, command: str) -> int:
+    if isinstance(n, bool) or not isinstance(n, int) or n < 0:
+        raise wrong_kind(SessionError, "n is a number of steps", n, where=command, fix=f"{command}(2)")
+    return n
+
+
+def _must_call(function: Any, command: str, expected: str) -> None:
+    if not callable(function):
+        raise wrong_kind(SessionError, expected, function, where=command, fix=f"pass a function to {command}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from evonb.graph import record as records
 from evonb.graph.debugging.line import RAN, Moment, line_to
 from evonb.graph.debugging.points import SessionError
+from evonb.graph.near import near_names
 from evonb.graph.record import Record
 from evonb.graph.schema import CompiledSchema
 from evonb.typing import MISSING
@@ -81,7 +81,7 @@ def first_true(session: Session, predicate: Callable[[Any], Any]) -> Moment:
 def _known(session: Session, key: str) -> str:
     schema = session.plan.schema
     if schema.fields and key not in schema.fields and key not in schema._aliases and not schema._open:
-        near = difflib.get_close_matches(key, schema.fields, n=1)
+        near = near_names(key, schema.fields)
         raise SessionError(
             f"The state has no key {key!r}",
             fix=f"did you mean {near[0]!r}?" if near else f"it has {', '.join(map(repr, schema.fields))}",

@@ -9,6 +9,7 @@ from evonb.graph.debugging.beginning import begin, decide_start
 from evonb.graph.debugging.face import Face
 from evonb.graph.debugging.points import SessionError, Waiting
 from evonb.graph.debugging.session import Session
+from evonb.graph.engine import NOT_GIVEN
 from evonb.graph.isolate import take
 from evonb.graph.runtime_task import RunTimeTask
 
@@ -18,7 +19,7 @@ __all__ = ["Running"]
 class Running(Face):
     """Begin, step, run on, pause, stop."""
 
-    async def debug(self, inputs: Mapping[str, Any]) -> Any:
+    async def debug(self, inputs: Mapping[str, Any] = NOT_GIVEN) -> Any:
         """Begin a session and run it until nothing but held tasks is left. Breakpoints stay from session to session.
 
         Cancelling it ends the session, as `stop` does; cancelling any other command leaves the session paused, with
@@ -32,10 +33,11 @@ class Running(Face):
 
         Raises:
             NodeError: A node failed; the session stays, with the failed task waiting: edit, replace, step it again.
+            StateError: The inputs are no dict of state keys, or one doesn't fit.
             SessionError: Another command is running. A `RuntimeError`.
         """
         with self._command("debug") as session:
-            return await self._on(session) if await begin(session, inputs) else None
+            return await self._on(session) if await begin(session, self._given(inputs, "debug")) else None
 
     async def resume(self, running_queue: list[RunTimeTask] | None = None, *, rerun_effects: bool = False) -> Any:
         """Run on, from the moment that is shown, until nothing but held tasks is left.
@@ -60,7 +62,7 @@ class Running(Face):
             session.performer.rerun = rerun_effects
             try:
                 if not await decide_start(session) and running_queue is not None:
-                    await session.drive([self._runnable(task) for task in running_queue], on=True)
+                    await session.drive(self._runnable_all(running_queue), on=True)
                 return await self._on(session)
             finally:
                 session.performer.rerun = False
@@ -228,7 +230,7 @@ class Running(Face):
             if await decide_start(session):
                 new = list(self._point.waiting)
                 return session.result(), [self._trace_tree.as_task(each) for each in new if each.can_run]
-            new = await session.drive([self._runnable(task) for task in running_queue], on=False)
+            new = await session.drive(self._runnable_all(running_queue), on=False)
             return session.result(), [self._trace_tree.as_task(each) for each in new if each.can_run]
 
     # --- how -------------------------------------------------------------------------------------------

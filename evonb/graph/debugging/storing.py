@@ -14,6 +14,7 @@ from evonb.graph.debugging.likeness import differences, shape_of
 from evonb.graph.debugging.points import SessionError
 from evonb.graph.debugging.restoring import Reader, stand_ins_of
 from evonb.graph.events import RunId
+from evonb.graph.near import wrong_kind
 from evonb.graph.ports import RunStore, RunSummary
 from evonb.graph.run import Run
 from evonb.graph.warned import warn
@@ -62,6 +63,10 @@ class Storing(Face):
             SessionError: The session runs, or the stored run is of a graph of another shape; what differs is said.
             EvonbError: The store knows no such run, or can't be read.
         """
+        if not isinstance(run_id, str):
+            raise wrong_kind(
+                SessionError, "A run's id is a text", run_id, where=f"graph {self.name!r}", fix="see runs()"
+            )
         with self._command("reset") as session:
             header = self.store.header(run_id)
             stored = self.store.document(run_id, "graph") or {}

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from evonb.errors import EvonbError
 from evonb.graph.debugging.points import Waiting
 from evonb.graph.decide import Task
+from evonb.graph.near import near_names
 from evonb.graph.record import Record
 from evonb.graph.runtime_task import RunTimeTask
 from evonb.graph.state import StateCkpt
@@ -48,7 +48,7 @@ class TraceTree:
             if each.node.name == node_name:
                 return self._debugger._uuid(each.number)
         names = [each.node.name for each in waiting]
-        near = difflib.get_close_matches(node_name, names, n=1)
+        near = near_names(node_name, names)
         raise UnknownTask(
             f"No task of node {node_name!r} is waiting",
             fix=f"did you mean {near[0]!r}?" if near else f"waiting now: {', '.join(names) or 'nothing'}",

@@ -130,21 +130,21 @@ async def streamed(inputs: Any) -> Any:
 
 @pytest.mark.parametrize("inputs", [(5,), ([1],), ("n",)])
 @pytest.mark.parametrize(
-    "run",
+    ("run", "call"),
     [
-        lambda inputs: engine().run_sync(*inputs),
-        lambda inputs: asyncio.run(engine().run(*inputs)),
-        lambda inputs: asyncio.run(begin(inputs)),
-        lambda inputs: asyncio.run(listened(inputs)),
-        lambda inputs: asyncio.run(streamed(inputs)),
+        (lambda inputs: engine().run_sync(*inputs), "run"),
+        (lambda inputs: asyncio.run(engine().run(*inputs)), "run"),
+        (lambda inputs: asyncio.run(begin(inputs)), "start"),
+        (lambda inputs: asyncio.run(listened(inputs)), "run"),
+        (lambda inputs: asyncio.run(streamed(inputs)), "stream"),
     ],
 )
-def test_inputs_that_are_no_dict_are_refused_in_words(run: Callable[[Any], Any], inputs: Any) -> None:
+def test_inputs_that_are_no_dict_are_refused_in_words(run: Callable[[Any], Any], call: str, inputs: Any) -> None:
     with pytest.raises(StateError, match="The inputs of a run are a dict of state keys, found") as caught:
         run(inputs)
     assert (caught.value.where, caught.value.fix) == (
         "graph 'g'",
-        "run({'n': ...}), or run({}) to begin with nothing",
+        f"{call}({{'n': ...}}), or {call}({{}}) to begin with nothing",
     )
 
 
