@@ -3,6 +3,7 @@
  * is handed on. A command that nobody answers ends in words, so a button never just does nothing.
  */
 
+import { atEnd } from "../core/ending.ts";
 import type {
   Command,
   EventsMessage,
@@ -55,7 +56,7 @@ export class Channel {
   ) {
     const receive = (message: unknown) => this._receive(message);
     _model.on("msg:custom", receive);
-    _signal.addEventListener("abort", () => _model.off("msg:custom", receive), { once: true });
+    atEnd(_signal, () => _model.off("msg:custom", receive));
   }
 
   /** Sends a command. Resolves, never rejects: with the kernel's reply, or with the words for a silent kernel. */
@@ -68,7 +69,7 @@ export class Channel {
         resolve(reply);
       };
       const timer = setTimeout(() => settle({ ok: false, error: NO_ANSWER }), timeoutMs);
-      this._signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
+      atEnd(this._signal, () => clearTimeout(timer));
       this._pending.set(requestId, settle);
       this._send({ ...command, request_id: requestId }, settle);
     });

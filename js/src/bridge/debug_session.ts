@@ -2,6 +2,7 @@
 
 import { NO_DEBUG } from "../core/debug_blank.ts";
 import { DebugStore } from "../core/debug_store.ts";
+import { atEnd } from "../core/ending.ts";
 import type { Snapshot } from "../protocol/generated.ts";
 import type { DebugMessage, DebugState } from "../protocol/generated_debugging.ts";
 import { type CommandBody, isSnapshot, type Model, NO_ANSWER, type Reply } from "./channel.ts";
@@ -46,7 +47,7 @@ export class DebugSession {
 
   onHeld(watcher: () => void, signal: AbortSignal): void {
     this._watchers.add(watcher);
-    signal.addEventListener("abort", () => this._watchers.delete(watcher), { once: true });
+    atEnd(signal, () => this._watchers.delete(watcher));
   }
 
   /** Sends a command. Resolves with the kernel's reply, or with words for a silent kernel; null if the answer is still
@@ -69,7 +70,7 @@ export class DebugSession {
       this._lateCount += 1;
       this._tell();
     }, HELD_AFTER_MS);
-    this.signal.addEventListener("abort", () => clearTimeout(timer), { once: true });
+    atEnd(this.signal, () => clearTimeout(timer));
     return () => {
       clearTimeout(timer);
       if (!late) return;
@@ -107,7 +108,7 @@ export class DebugSession {
 
   private _listen(name: string, callback: (value: unknown) => void): void {
     this._model.on(name, callback);
-    this.signal.addEventListener("abort", () => this._model.off(name, callback), { once: true });
+    atEnd(this.signal, () => this._model.off(name, callback));
   }
 }
 

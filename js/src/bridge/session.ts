@@ -4,6 +4,7 @@
  */
 
 import { emptySnapshot } from "../core/blank.ts";
+import { atEnd } from "../core/ending.ts";
 import { Store } from "../core/store.ts";
 import { PROTOCOL_VERSION, type Snapshot } from "../protocol/generated.ts";
 import { Channel, isSnapshot, type Model } from "./channel.ts";
@@ -73,7 +74,7 @@ export class Session {
 
   onLiveness(watcher: () => void, signal: AbortSignal): void {
     this._watchers.add(watcher);
-    signal.addEventListener("abort", () => this._watchers.delete(watcher), { once: true });
+    atEnd(signal, () => this._watchers.delete(watcher));
   }
 
   /** Asks the kernel for the whole; also the way to learn whether there is a kernel. */
@@ -96,7 +97,7 @@ export class Session {
       if (GONE.includes(String(now))) this._setLiveness("saved");
     };
     status.connect(changed);
-    this.signal.addEventListener("abort", () => status.disconnect?.(changed), { once: true });
+    atEnd(this.signal, () => status.disconnect?.(changed));
   }
 
   private _takeTrait(): void {
@@ -119,6 +120,6 @@ export class Session {
 
   private _listen(name: string, callback: () => void): void {
     this._model.on(name, callback);
-    this.signal.addEventListener("abort", () => this._model.off(name, callback), { once: true });
+    atEnd(this.signal, () => this._model.off(name, callback));
   }
 }

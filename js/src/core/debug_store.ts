@@ -6,6 +6,7 @@
 import type { Snapshot } from "../protocol/generated.ts";
 import type { DebugState } from "../protocol/generated_debugging.ts";
 import { NO_DEBUG } from "./debug_blank.ts";
+import { atEnd } from "./ending.ts";
 
 export type DebugListener = (state: DebugState, before: DebugState) => void;
 
@@ -17,7 +18,7 @@ export class DebugStore {
 
   subscribe(listener: DebugListener, signal: AbortSignal): void {
     this._listeners.add(listener);
-    signal.addEventListener("abort", () => this._listeners.delete(listener), { once: true });
+    atEnd(signal, () => this._listeners.delete(listener));
   }
 
   /** A state with its picture, by message. One with the number of what is held may bring the picture that was missing. */

@@ -1,6 +1,6 @@
 /** From corner points to what SVG draws: a path with round corners, the arrow head at its end. Pure. */
 
-import glyphs from "../../../evonb/export/assets/glyphs.json";
+import { edge } from "../../../evonb/export/assets/glyphs.json";
 
 export type Points = readonly (readonly number[])[];
 interface Point {
@@ -8,7 +8,7 @@ interface Point {
   readonly y: number;
 }
 
-const { corner_radius: RADIUS, shorten: SHORTEN, head_length: LENGTH, head_half_width: HALF_WIDTH } = glyphs.edge;
+const { corner_radius: RADIUS, shorten: SHORTEN, head_length: LENGTH, head_half_width: HALF_WIDTH } = edge;
 
 /** The line of an edge; it ends a little early, so that the arrow head's tip stays sharp. */
 export function linePath(points: Points): string {

@@ -6,6 +6,7 @@
  */
 
 import type { EventsMessage, Snapshot, WireEvent } from "../protocol/generated.ts";
+import { atEnd } from "./ending.ts";
 import { applyBatch } from "./reduce.ts";
 
 export type StoreListener = (snapshot: Snapshot, events: readonly WireEvent[]) => void;
@@ -31,7 +32,7 @@ export class Store {
 
   subscribe(listener: StoreListener, signal: AbortSignal): void {
     this._listeners.add(listener);
-    signal.addEventListener("abort", () => this._listeners.delete(listener), { once: true });
+    atEnd(signal, () => this._listeners.delete(listener));
   }
 
   /** A batch from the kernel: applied, ignored because it is old, or taken as a sign that something is missing. */

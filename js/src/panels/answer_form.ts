@@ -3,7 +3,7 @@
 import { answerOf, type Field, faultsIn, formOf } from "../core/form.ts";
 import type { WireQuestion } from "../protocol/generated_debugging.ts";
 import { button, roving } from "../view/controls.ts";
-import { html } from "../view/dom.ts";
+import { html, on } from "../view/dom.ts";
 import { FormFields } from "./form_fields.ts";
 
 const MOST_BUTTONS = 4;
@@ -12,7 +12,7 @@ export class AnswerForm {
   readonly element: HTMLFormElement;
   private readonly _form: readonly Field[];
   private readonly _fields: FormFields | null;
-  private readonly _fault = html("p", { class: "verdict bad", role: "alert" });
+  private readonly _fault = html("p.verdict.bad", { role: "alert" });
 
   constructor(
     private readonly _question: WireQuestion,
@@ -23,12 +23,9 @@ export class AnswerForm {
     const buttons = this._buttons(signal);
     this._fields = buttons === null ? new FormFields(this._form, () => this._enter(), _question.text) : null;
     const answer = button("Answer", () => this._answer(), { className: "outline", key: "⏎", dataKey: "answer" });
-    const parts =
-      buttons === null
-        ? [...(this._fields?.elements ?? []), html("div", { class: "form-buttons" }, answer)]
-        : [buttons];
+    const parts = buttons === null ? [...(this._fields?.elements ?? []), html("div.form-buttons", answer)] : [buttons];
     this.element = html("form", { "aria-label": "Answer" }, ...parts, this._fault);
-    this.element.addEventListener("submit", (event) => event.preventDefault(), { signal });
+    on(this.element, "submit", (event) => event.preventDefault(), signal);
   }
 
   /** Leads to the first field, or to the button of the default. */
@@ -53,7 +50,7 @@ export class AnswerForm {
       0,
       options.findIndex(([word]) => word === (only?.kind === "flag" ? yesNo(only.initial) : only?.initial)),
     );
-    const row = html("div", { class: "choices", role: "group", "aria-label": this._question.text });
+    const row = html("div.choices", { role: "group", "aria-label": this._question.text });
     options.forEach(([word, value], i) => {
       const isPreset = i === preset && only?.initial !== "";
       row.append(

@@ -2,21 +2,16 @@
 
 import type { WireBranch } from "../protocol/generated_debugging.ts";
 import { button } from "../view/controls.ts";
-import { html } from "../view/dom.ts";
+import { html, on } from "../view/dom.ts";
 import type { Desk } from "./desk.ts";
 
 export function branchForm(branch: WireBranch, desk: Desk, close: () => void): HTMLElement {
-  const field = html("input", {
-    class: "field",
-    "aria-label": "Name of the branch",
-    value: branch.name,
-    maxlength: 60,
-  });
+  const field = html("input.field", { "aria-label": "Name of the branch", value: branch.name, maxlength: 60 });
   const apply = async () => {
     const name = field.value.trim();
     if (name !== "" && (await desk.send({ type: "name_branch", branch: branch.id, name }))) close();
   };
-  field.addEventListener("keydown", (event) => {
+  on(field, "keydown", (event) => {
     if (event.key !== "Enter" && event.key !== "Escape") return;
     event.preventDefault();
     event.stopPropagation();
@@ -24,16 +19,10 @@ export function branchForm(branch: WireBranch, desk: Desk, close: () => void): H
     else close();
   });
   const buttons = html(
-    "div",
-    { class: "form-buttons" },
+    "div.form-buttons",
     button("Apply", () => void apply(), { key: "⏎", className: "outline" }),
     button("Cancel", close, { key: "Esc" }),
   );
-  const label = html(
-    "label",
-    { class: "entry" },
-    html("span", { class: "dim" }, `Name of branch ${branch.name}`),
-    field,
-  );
-  return html("section", { class: "over naming" }, label, buttons);
+  const label = html("label.entry", html("span.dim", `Name of branch ${branch.name}`), field);
+  return html("section.over.naming", label, buttons);
 }

@@ -4,7 +4,7 @@ import type { CommandBody } from "../bridge/channel.ts";
 import type { WireEdge, WireNode } from "../protocol/generated.ts";
 import type { WireBreakpoint } from "../protocol/generated_debugging.ts";
 import { button } from "../view/controls.ts";
-import { html } from "../view/dom.ts";
+import { html, on } from "../view/dom.ts";
 import type { Desk } from "./desk.ts";
 
 type Kind = WireBreakpoint["kind"];
@@ -24,8 +24,8 @@ export function blankDraft(node: string | null): Draft {
 }
 
 export class BreakpointForm {
-  readonly element = html("div", { class: "bp-form", role: "group", "aria-label": "Breakpoint" });
-  private readonly _fault = html("p", { class: "verdict bad", role: "status", hidden: true });
+  readonly element = html("div.bp-form", { role: "group", "aria-label": "Breakpoint" });
+  private readonly _fault = html("p.verdict.bad", { role: "status", hidden: true });
   private readonly _condition = input('state["score"] < 0.7', "Condition");
   private readonly _hit = input("every", "Stop at the n-th hit");
   private readonly _toolName = input("its name", "Tool");
@@ -45,7 +45,7 @@ export class BreakpointForm {
     this._hit.value = draft.hit === null ? "" : String(draft.hit);
     this._log.value = draft.log;
     if (draft.kind === "tool") this._toolName.value = draft.node ?? "";
-    this.element.addEventListener("keydown", (event) => this._press(event));
+    on(this.element, "keydown", (event) => this._press(event));
     this._draw();
   }
 
@@ -76,8 +76,7 @@ export class BreakpointForm {
       line("Log", this._log),
       this._fault,
       html(
-        "div",
-        { class: "form-buttons" },
+        "div.form-buttons",
         button(this._draft.id === null ? "Add" : "Apply", () => void this._apply(), { key: "⏎", className: "outline" }),
         button("Cancel", this._close, { key: "Esc" }),
       ),
@@ -102,8 +101,8 @@ export class BreakpointForm {
     const current = choices.some(([value]) => value === held) ? held : (choices[0]?.[0] ?? null);
     this._draft = { ...this._draft, [field]: current };
     const options = choices.map(([value, words]) => html("option", { value, selected: value === current }, words));
-    const element = html("select", { class: "field", "data-key": `bp ${field}` }, ...options);
-    element.addEventListener("change", () => {
+    const element = html("select.field", { "data-key": `bp ${field}` }, ...options);
+    on(element, "change", () => {
       this._draft = { ...this._draft, [field]: element.value };
       if (field === "kind") this._draw();
     });
@@ -142,15 +141,9 @@ export function commandOf(draft: Draft): CommandBody {
 }
 
 function line(words: string, control: HTMLElement): HTMLElement {
-  return html("label", { class: "bp-line" }, html("span", { class: "dim" }, words), control);
+  return html("label.bp-line", html("span.dim", words), control);
 }
 
 function input(placeholder: string, label: string): HTMLInputElement {
-  return html("input", {
-    class: "field mono",
-    placeholder,
-    "aria-label": label,
-    spellcheck: "false",
-    autocomplete: "off",
-  });
+  return html("input.field.mono", { placeholder, "aria-label": label, spellcheck: "false", autocomplete: "off" });
 }

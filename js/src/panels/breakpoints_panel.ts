@@ -5,7 +5,7 @@ import { lookOf } from "../core/overlay.ts";
 import type { WireBreakpoint } from "../protocol/generated_debugging.ts";
 import { button } from "../view/controls.ts";
 import { debugIcon } from "../view/debug_icons.ts";
-import { html, svg } from "../view/dom.ts";
+import { html, on, svg } from "../view/dom.ts";
 import { GEOMETRY, icon } from "../view/glyph.ts";
 import { Keyed, type Part } from "../view/keyed.ts";
 import { BreakpointForm, blankDraft, commandOf, type Draft } from "./breakpoint_form.ts";
@@ -13,24 +13,18 @@ import type { Desk, Panel, PanelView } from "./desk.ts";
 
 export class BreakpointsPanel implements Panel {
   readonly element: HTMLElement;
-  private readonly _list = html("ul", { class: "cards" });
+  private readonly _list = html("ul.cards");
   private readonly _rows = new Keyed(this._list);
   private readonly _place = html("div");
-  private readonly _empty = html(
-    "p",
-    { class: "none" },
-    "Click a node's left border or press ",
-    html("kbd", {}, "B"),
-    ".",
-  );
+  private readonly _empty = html("p.none", "Click a node's left border or press ", html("kbd", "B"), ".");
   private readonly _add: HTMLButtonElement;
   private _view: PanelView | null = null;
   private _editing: { id: string | null; form: BreakpointForm } | null = null;
 
   constructor(private readonly _desk: Desk) {
     this._add = button("Add", () => this._open(blankDraft(_desk.chosen)), { key: "⇧B" });
-    const cap = html("div", { class: "cap" }, html("span", {}, "Breakpoints"), this._add);
-    this.element = html("div", { class: "panel p-bp scroll" }, cap, this._place, this._list, this._empty);
+    const cap = html("div.cap", html("span", "Breakpoints"), this._add);
+    this.element = html("div.panel.p-bp.scroll", cap, this._place, this._list, this._empty);
   }
 
   update(view: PanelView): void {
@@ -73,7 +67,7 @@ export class BreakpointsPanel implements Panel {
   }
 
   private _card(one: WireBreakpoint, view: PanelView, form: BreakpointForm | null): HTMLElement {
-    if (form !== null) return html("li", {}, form.element);
+    if (form !== null) return html("li", form.element);
     const box = html("input", {
       type: "checkbox",
       "aria-label": `On: ${one.text}`,
@@ -81,7 +75,7 @@ export class BreakpointsPanel implements Panel {
       "data-key": `on ${one.id}`,
     });
     box.disabled = view.saved;
-    box.addEventListener("change", () => void this._desk.send(commandOf({ ...one, enabled: box.checked })));
+    on(box, "change", () => void this._desk.send(commandOf({ ...one, enabled: box.checked })));
     const drop = () => void this._desk.send({ type: "remove_breakpoint", id: one.id });
     const tools = [
       button("", () => this._open(one), {
@@ -91,8 +85,8 @@ export class BreakpointsPanel implements Panel {
       }),
       button("", drop, { name: `Remove: ${one.text}`, icon: icon("close"), dataKey: `drop ${one.id}` }),
     ];
-    const hits = html("span", { class: "dim" }, one.enabled ? plural(one.hits, "hit") : "off");
-    const line = html("div", { class: "task" }, box, mark(one), words(one, view), hits, ...(view.saved ? [] : tools));
+    const hits = html("span.dim", one.enabled ? plural(one.hits, "hit") : "off");
+    const line = html("div.task", box, mark(one), words(one, view), hits, ...(view.saved ? [] : tools));
     return html("li", { class: one.enabled ? "" : "off" }, line);
   }
 }
@@ -103,8 +97,8 @@ function mark(one: WireBreakpoint): SVGSVGElement {
   return svg(
     "svg",
     { class: look === "off" ? "i bp off" : "i bp", viewBox: "-8 -8 16 16", "aria-hidden": "true" },
-    svg("path", { class: "dot", d: shape.dot }),
-    shape.mark === "" ? null : svg("path", { class: "mark", d: shape.mark }),
+    svg("path.dot", { d: shape.dot }),
+    shape.mark === "" ? null : svg("path.mark", { d: shape.mark }),
   );
 }
 
@@ -117,12 +111,12 @@ function words(one: WireBreakpoint, view: PanelView): HTMLElement {
   ];
   const facts = extra.filter(Boolean).join(", ");
   return html(
-    "div",
-    { class: "grow", title: one.text },
-    html("b", {}, placeOf(one, view)),
-    facts === "" ? null : html("span", { class: "dim" }, ` ${facts}`),
-    one.condition === "" ? null : html("div", { class: "mono cut" }, one.condition),
-    one.log === "" ? null : html("div", { class: "mono cut" }, `log ${one.log}`),
+    "div.grow",
+    { title: one.text },
+    html("b", placeOf(one, view)),
+    facts === "" ? null : html("span.dim", ` ${facts}`),
+    one.condition === "" ? null : html("div.mono.cut", one.condition),
+    one.log === "" ? null : html("div.mono.cut", `log ${one.log}`),
   );
 }
 

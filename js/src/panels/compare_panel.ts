@@ -9,7 +9,7 @@ import type { Desk } from "./desk.ts";
 
 export class ComparePanel {
   readonly element: HTMLElement;
-  private readonly _body = html("div", { class: "scroll" });
+  private readonly _body = html("div.scroll");
 
   constructor(
     private readonly _a: WireBranch,
@@ -18,16 +18,11 @@ export class ComparePanel {
     desk: Desk,
     close: () => void,
   ) {
-    const title = html("span", {}, html("b", {}, _a.name), " beside ", html("b", {}, _b.name));
-    const cap = html(
-      "div",
-      { class: "cap" },
-      title,
-      button("", close, { name: "Close", key: "Esc", icon: icon("close") }),
-    );
+    const title = html("span", html("b", _a.name), " beside ", html("b", _b.name));
+    const cap = html("div.cap", title, button("", close, { name: "Close", key: "Esc", icon: icon("close") }));
     this.element = html(
-      "section",
-      { class: "over compare", tabindex: -1, "aria-label": "Comparison of branches" },
+      "section.over.compare",
+      { tabindex: -1, "aria-label": "Comparison of branches" },
       cap,
       this._body,
     );
@@ -36,8 +31,7 @@ export class ComparePanel {
 
   private async _ask(desk: Desk): Promise<void> {
     const reply = await desk.ask({ type: "compare", a: this._a.id, b: this._b.id });
-    if (reply?.ok === false)
-      this._body.replaceChildren(html("p", { class: "none" }, `${reply.error.what} — ${reply.error.fix}`));
+    if (reply?.ok === false) this._body.replaceChildren(html("p.none", `${reply.error.what} — ${reply.error.fix}`));
     else if (reply !== null && isCompare(reply.result)) this._body.replaceChildren(...this._draw(reply.result));
   }
 
@@ -45,30 +39,18 @@ export class ComparePanel {
     const values = Object.entries(state).filter(([, [a, b]]) => a?.text !== b?.text);
     const steps = html(
       "table",
-      {},
       head(this._a.name, this._b.name, "Wrote other values"),
       ...rows.map((row) => this._row(row)),
     );
-    const same = html("p", { class: "none" }, "Both end in the same state.");
+    const same = html("p.none", "Both end in the same state.");
     const ends = html(
       "table",
-      {},
       head("Key", this._a.name, this._b.name),
       ...values.map(([key, [a, b]]) =>
-        html(
-          "tr",
-          {},
-          html("td", { class: "mono" }, key),
-          ...[a, b].map((one) => html("td", {}, one ? previewText(one) : "—")),
-        ),
+        html("tr", html("td.mono", key), ...[a, b].map((one) => html("td", one ? previewText(one) : "—"))),
       ),
     );
-    return [
-      html("div", { class: "cap" }, "Steps"),
-      steps,
-      html("div", { class: "cap" }, "At the end"),
-      values.length > 0 ? ends : same,
-    ];
+    return [html("div.cap", "Steps"), steps, html("div.cap", "At the end"), values.length > 0 ? ends : same];
   }
 
   private _row({ a, b, differs }: CompareRow): HTMLElement {
@@ -78,16 +60,15 @@ export class ComparePanel {
       { class: isOther ? "differs" : "" },
       this._step(a),
       this._step(b),
-      html("td", { class: "mono" }, differs.join(", ")),
+      html("td.mono", differs.join(", ")),
     );
   }
 
   private _step(step: WireStep | null): HTMLElement {
-    if (step === null) return html("td", { class: "dim" }, "—");
+    if (step === null) return html("td.dim", "—");
     const look = step.status === "pinned" ? "edited" : step.status;
     return html(
       "td",
-      {},
       html("span", { class: `${look} ink` }, stateIcon(look)),
       ` ${step.number} ${this._names(step.node)}`,
     );
@@ -95,7 +76,7 @@ export class ComparePanel {
 }
 
 function head(...words: string[]): HTMLElement {
-  return html("tr", {}, ...words.map((word) => html("th", {}, word)));
+  return html("tr", ...words.map((word) => html("th", word)));
 }
 
 function isCompare(value: unknown): value is CompareResult {

@@ -6,7 +6,7 @@ import { formatDuration, listWords, plural } from "../core/format.ts";
 import { visible } from "../core/text.ts";
 import { statusWords } from "../core/words.ts";
 import type { NodeDetails, NodeState, WireFinding, WireNode } from "../protocol/generated.ts";
-import { html } from "../view/dom.ts";
+import { html, on } from "../view/dom.ts";
 import { FINDING_LOOKS } from "../view/findings.ts";
 import { stateIcon } from "../view/glyph.ts";
 import { iconButton } from "../view/icon_button.ts";
@@ -14,10 +14,10 @@ import { nothing, textRows } from "./values.ts";
 
 export class DetailsCard {
   readonly element: HTMLElement;
-  private readonly _facts = html("p", { class: "facts dim" });
+  private readonly _facts = html("p.facts.dim");
   private readonly _sign = html("span");
-  private readonly _live = html("div", { class: "sections" });
-  private readonly _asked = html("div", { class: "sections" });
+  private readonly _live = html("div.sections");
+  private readonly _asked = html("div.sections");
 
   constructor(
     readonly node: WireNode,
@@ -26,15 +26,15 @@ export class DetailsCard {
     findings: readonly WireFinding[] = [],
   ) {
     const button = iconButton("close", "Close", "Esc");
-    button.addEventListener("click", close, { signal });
-    const title = html("h3", { class: "cut", title: node.name }, visible(node.name));
+    on(button, "click", close, signal);
+    const title = html("h3.cut", { title: node.name }, visible(node.name));
     this.element = html(
-      "section",
-      { class: "card details", "aria-label": `Node ${node.name}`, tabindex: -1 },
-      html("header", {}, this._sign, title, button),
+      "section.card.details",
+      { "aria-label": `Node ${node.name}`, tabindex: -1 },
+      html("header", this._sign, title, button),
       this._facts,
-      node.doc === "" ? null : html("p", { class: "doc" }, node.doc),
-      ...(findings.length === 0 ? [] : [html("div", { class: "sections" }, ...findingRows(findings))]),
+      node.doc === "" ? null : html("p.doc", node.doc),
+      ...(findings.length === 0 ? [] : [html("div.sections", ...findingRows(findings))]),
       this._live,
       this._asked,
     );
@@ -50,7 +50,7 @@ export class DetailsCard {
     const stream = state?.stream ?? "";
     this._live.replaceChildren(...(stream === "" ? [] : section("Streamed", block(stream))));
     if (state !== undefined && state.note !== "" && status !== "running" && status !== "skipped")
-      this._live.prepend(html("p", {}, state.note));
+      this._live.prepend(html("p", state.note));
   }
 
   /** The kernel's answer, or the words for its silence. */
@@ -79,8 +79,8 @@ export class DetailsCard {
 /** What check() says of the node: a heading for each with what to do. */
 function findingRows(findings: readonly WireFinding[]): HTMLElement[] {
   return findings.flatMap(({ level, what, fix }) => [
-    html("p", { class: `finding ${FINDING_LOOKS[level]}` }, html("b", {}, `${level}: `), what),
-    ...(fix === "" ? [] : [html("p", { class: "dim" }, `fix: ${fix}`)]),
+    html("p", { class: `finding ${FINDING_LOOKS[level]}` }, html("b", `${level}: `), what),
+    ...(fix === "" ? [] : [html("p.dim", `fix: ${fix}`)]),
   ]);
 }
 
@@ -95,7 +95,7 @@ function facts(node: WireNode, state: NodeState | undefined): string {
 }
 
 function section(title: string, ...content: HTMLElement[]): HTMLElement[] {
-  return [html("h4", {}, title), ...content];
+  return [html("h4", title), ...content];
 }
 
 function values(record: Readonly<Record<string, string>> | null, empty: string): HTMLElement {
@@ -103,7 +103,7 @@ function values(record: Readonly<Record<string, string>> | null, empty: string):
 }
 
 function block(text: string): HTMLElement {
-  return html("pre", { class: "mono", tabindex: 0 }, text);
+  return html("pre.mono", { tabindex: 0 }, text);
 }
 
 function isDetails(value: unknown): value is NodeDetails {

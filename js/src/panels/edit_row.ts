@@ -12,8 +12,8 @@ const CHECK_AFTER_MS = 180;
 export class EditRow {
   readonly element: HTMLElement;
   readonly field: HTMLTextAreaElement;
-  private readonly _verdict = html("span", { class: "verdict", role: "status" });
-  private readonly _branch = html("span", { class: "dim makes" });
+  private readonly _verdict = html("span.verdict", { role: "status" });
+  private readonly _branch = html("span.dim.makes");
   private _timer: ReturnType<typeof setTimeout> | null = null;
   private _asked = 0;
 
@@ -31,16 +31,15 @@ export class EditRow {
       input: () => this._checkSoon(),
     });
     this._fitField();
-    const row = html("div", { class: "edit-line" }, html("span", { class: "key" }, key), this.field, this._verdict);
+    const row = html("div.edit-line", html("span.key", key), this.field, this._verdict);
     const buttons = html(
-      "div",
-      { class: "edit-buttons" },
+      "div.edit-buttons",
       button("Apply", () => void this._apply(), { key: "⏎", className: "outline" }),
       button("Cancel", _close, { key: "Esc" }),
-      html("span", { class: "grow" }),
+      html("span.grow"),
       this._branch,
     );
-    this.element = html("li", { class: "edit" }, row, buttons);
+    this.element = html("li.edit", row, buttons);
     void this._check();
   }
 

@@ -3,7 +3,7 @@
 import { plural } from "../core/format.ts";
 import { cut } from "../core/text.ts";
 import type { SourceLine, WireError } from "../protocol/generated.ts";
-import { html } from "../view/dom.ts";
+import { html, on } from "../view/dom.ts";
 import { icon, stateIcon } from "../view/glyph.ts";
 import { iconButton } from "../view/icon_button.ts";
 
@@ -13,19 +13,18 @@ const WHAT_CHARS = 260;
 /** @param title "KeyError in run_tests" */
 export function errorCard(error: WireError, title: string, signal: AbortSignal): HTMLElement {
   const copy = iconButton("copy", "Copy as text");
-  copy.addEventListener("click", () => void copyText(errorText(error, title), copy), { signal });
-  const where = html("dd", {}, error.where);
+  on(copy, "click", () => void copyText(errorText(error, title), copy), signal);
+  const where = html("dd", error.where);
   if (error.source.length > 0) where.append(source(error.source));
   return html(
-    "section",
-    { class: "card err", "aria-label": title },
-    html("header", {}, html("span", { class: "failed ink" }, stateIcon("failed")), html("h3", {}, title), copy),
+    "section.card.err",
+    { "aria-label": title },
+    html("header", html("span.failed.ink", stateIcon("failed")), html("h3", title), copy),
     html(
       "dl",
-      {},
-      ...entry("What", html("dd", {}, clipped(error.what))),
+      ...entry("What", html("dd", clipped(error.what))),
       ...entry("Where", error.where === "" && error.source.length === 0 ? null : where),
-      ...entry("Fix", error.fix === "" ? null : html("dd", {}, error.fix)),
+      ...entry("Fix", error.fix === "" ? null : html("dd", error.fix)),
     ),
     error.traceback === "" ? null : traceback(error.traceback),
   );
@@ -42,12 +41,12 @@ export function errorText(error: WireError, title: string): string {
 /** A long message is folded, so that it doesn't push away where it happened and how to mend it. */
 function clipped(text: string): HTMLElement | string {
   if (text.length <= WHAT_CHARS) return text;
-  const summary = html("summary", {}, cut(text, WHAT_CHARS));
-  return html("details", { class: "fold" }, summary, html("pre", { class: "mono", tabindex: 0 }, text));
+  const summary = html("summary", cut(text, WHAT_CHARS));
+  return html("details.fold", summary, html("pre.mono", { tabindex: 0 }, text));
 }
 
 function entry(name: string, value: HTMLElement | null): HTMLElement[] {
-  return value === null ? [] : [html("dt", {}, name), value];
+  return value === null ? [] : [html("dt", name), value];
 }
 
 function source(lines: readonly SourceLine[]): HTMLElement {
@@ -57,18 +56,18 @@ function source(lines: readonly SourceLine[]): HTMLElement {
     html(
       "span",
       { class: line.hit ? "line hit" : "line", title: line.text.trim() },
-      html("i", {}, `${line.number}`.padStart(4)),
+      html("i", `${line.number}`.padStart(4)),
       "  ",
       ...underlined({ ...line, text: line.text.slice(least) }),
     ),
   );
-  return html("pre", { class: "source" }, ...rows);
+  return html("pre.source", ...rows);
 }
 
 function underlined(line: SourceLine): (HTMLElement | string)[] {
   if (!line.hit) return [line.text];
   const start = indentOf(line.text);
-  return [line.text.slice(0, start), html("u", {}, line.text.slice(start))];
+  return [line.text.slice(0, start), html("u", line.text.slice(start))];
 }
 
 function traceback(text: string): HTMLElement {
@@ -76,9 +75,8 @@ function traceback(text: string): HTMLElement {
   const count = frames === 0 ? "" : plural(frames, "frame");
   return html(
     "details",
-    {},
-    html("summary", {}, icon("right"), "Traceback ", html("span", { class: "dim" }, count)),
-    html("pre", { class: "mono", tabindex: 0 }, text),
+    html("summary", icon("right"), "Traceback ", html("span.dim", count)),
+    html("pre.mono", { tabindex: 0 }, text),
   );
 }
 

@@ -14,7 +14,7 @@ export interface FailureActions {
 }
 
 export class FailureCard {
-  readonly element = html("div", { class: "failure", hidden: true });
+  readonly element = html("div.failure", { hidden: true });
   private _drawn = "";
 
   constructor(
@@ -49,8 +49,7 @@ export class FailureCard {
     const task = taskOf(view);
     const noTask = task === null ? "the failed task is gone" : "";
     return html(
-      "div",
-      { class: "ways" },
+      "div.ways",
       button("Retry", () => void this._desk.send({ type: "retry" }), {
         className: "outline",
         icon: debugIcon("retry"),

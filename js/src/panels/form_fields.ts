@@ -3,7 +3,7 @@
 import { type Field, valuesOf } from "../core/form.ts";
 import { lookUp } from "../core/record.ts";
 import { textField } from "../view/controls.ts";
-import { html } from "../view/dom.ts";
+import { html, on } from "../view/dom.ts";
 
 type Control = HTMLInputElement | HTMLTextAreaElement | HTMLSelectElement;
 
@@ -52,9 +52,9 @@ export class FormFields {
   }
 
   private _entry(field: Field): Entry {
-    const fault = html("span", { class: "verdict bad", role: "status" });
+    const fault = html("span.verdict.bad", { role: "status" });
     const control = this._control(field);
-    control.addEventListener("input", () => {
+    on(control, "input", () => {
       this.touched = true;
       fault.textContent = "";
       control.setAttribute("aria-invalid", "false");
@@ -67,7 +67,7 @@ export class FormFields {
     if (kind === "choice") {
       const options = choices.map((choice) => html("option", { value: choice }, choice));
       const none = required ? [] : [html("option", { value: "" }, "—")];
-      const select = html("select", { class: "field", "aria-label": label }, ...none, ...options);
+      const select = html("select.field", { "aria-label": label }, ...none, ...options);
       if (choices.includes(initial)) select.value = initial;
       return select;
     }
@@ -75,7 +75,7 @@ export class FormFields {
     if (kind === "number") {
       const look = { class: "field mono", inputmode: "decimal", autocomplete: "off" };
       const field = html("input", { ...look, "aria-label": label, value: initial });
-      field.addEventListener("keydown", (event) => {
+      on(field, "keydown", (event) => {
         if (event.key !== "Enter") return;
         event.preventDefault(); // the form would send itself too, if this is its only field
         this._submit();
@@ -93,9 +93,9 @@ function read(control: Control): string {
 
 function labelled({ field: { key, expects, required }, control, fault }: Entry): HTMLElement {
   const optional = required ? "" : expects === "" ? "optional" : ", optional";
-  const hint = html("span", { class: "dim" }, `${expects}${optional}`);
+  const hint = html("span.dim", `${expects}${optional}`);
   // A form of one text says all by its question.
   const isPlain = key === "" && expects === "str" && required;
-  const name = isPlain ? null : html("span", { class: "key mono" }, key, " ", hint);
-  return html("label", { class: "entry" }, name, control, fault);
+  const name = isPlain ? null : html("span.key.mono", key, " ", hint);
+  return html("label.entry", name, control, fault);
 }

@@ -14,28 +14,17 @@ export class HelpSheet {
     const groups = KEY_SHEET.map(([title, keys]) =>
       html(
         "section",
-        {},
-        html("h3", {}, title),
-        html(
-          "dl",
-          {},
-          ...keys.flatMap(([key, words]) => [html("dt", {}, html("kbd", {}, key)), html("dd", {}, words)]),
-        ),
+        html("h3", title),
+        html("dl", ...keys.flatMap(([key, words]) => [html("dt", html("kbd", key)), html("dd", words)])),
       ),
     );
     const close = button("", () => this.close(), { name: "Close", key: "Esc", icon: icon("close") });
-    const head = html(
-      "header",
-      {},
-      html("h2", {}, "Keys"),
-      html("span", { class: "dim" }, "while this view has the focus"),
-      close,
-    );
+    const head = html("header", html("h2", "Keys"), html("span.dim", "while this view has the focus"), close);
     this.element = html(
-      "div",
-      { class: "help", role: "dialog", "aria-label": "Keys and signs", hidden: true },
+      "div.help",
+      { role: "dialog", "aria-label": "Keys and signs", hidden: true },
       head,
-      html("div", { class: "groups" }, ...groups, html("section", { class: "signs" }, ...signSections())),
+      html("div.groups", ...groups, html("section.signs", ...signSections())),
     );
   }
 

@@ -3,12 +3,12 @@
 import { fieldsOf } from "../core/form.ts";
 import { button } from "../view/controls.ts";
 import { debugIcon } from "../view/debug_icons.ts";
-import { html } from "../view/dom.ts";
+import { html, on } from "../view/dom.ts";
 import type { Desk, PanelView } from "./desk.ts";
 import { FormFields } from "./form_fields.ts";
 
 export class InputForm {
-  readonly element = html("form", { class: "inputs", "aria-label": "Inputs of the run" });
+  readonly element = html("form.inputs", { "aria-label": "Inputs of the run" });
   private _fields = new FormFields([], () => {});
   private _made = "";
 
@@ -17,7 +17,7 @@ export class InputForm {
     /** Called once the run has begun. */
     private readonly _done: () => void,
   ) {
-    this.element.addEventListener("submit", (event) => {
+    on(this.element, "submit", (event) => {
       event.preventDefault();
       void this._run();
     });
@@ -33,9 +33,9 @@ export class InputForm {
     const words = fields.length === 0 ? `${snapshot.graph.name} takes no inputs.` : `Inputs of ${snapshot.graph.name}`;
     const run = button("Run", () => void this._run(), { className: "outline", icon: debugIcon("resume") });
     this.element.replaceChildren(
-      html("div", { class: "cap" }, html("span", {}, words)),
+      html("div.cap", html("span", words)),
       ...this._fields.elements,
-      html("div", { class: "form-buttons" }, run),
+      html("div.form-buttons", run),
     );
   }
 

@@ -1,7 +1,7 @@
 /** The inspector: six tabs, of which only the open one is drawn; above them what is asked or broke, over them an opened node. */
 
 import { roving } from "../view/controls.ts";
-import { html, setAttribute, setText } from "../view/dom.ts";
+import { html, on, setAttribute, setText } from "../view/dom.ts";
 import type { Panel, PanelView } from "./desk.ts";
 
 export const TABS = ["State", "Messages", "Waiting", "Breakpoints", "Why", "Log"] as const;
@@ -10,7 +10,7 @@ export type TabName = (typeof TABS)[number];
 export class Inspector {
   readonly element: HTMLElement;
   private readonly _buttons = new Map<TabName, { readonly element: HTMLButtonElement; readonly count: HTMLElement }>();
-  private readonly _body = html("div", { class: "tab-body" });
+  private readonly _body = html("div.tab-body");
   private _over: HTMLElement | null = null;
   private _open: TabName = "State";
   private _view: PanelView | null = null;
@@ -22,14 +22,14 @@ export class Inspector {
     private readonly _prefix: string,
     signal: AbortSignal,
   ) {
-    const tabs = html("div", { class: "tabs", role: "tablist", "aria-label": "Inspector" });
+    const tabs = html("div.tabs", { role: "tablist", "aria-label": "Inspector" });
     for (const name of TABS) tabs.append(this._tab(name, signal));
     roving(tabs, signal);
     for (const name of TABS) {
       setAttribute(_panels[name].element, "role", "tabpanel");
       setAttribute(_panels[name].element, "aria-labelledby", `${_prefix}-tab-${name}`);
     }
-    this.element = html("aside", { class: "inspector", "aria-label": "Inspector" }, asked, tabs, failure, this._body);
+    this.element = html("aside.inspector", { "aria-label": "Inspector" }, asked, tabs, failure, this._body);
     this.show("State");
   }
 
@@ -74,7 +74,7 @@ export class Inspector {
       this._over = null;
       this.show(name);
     };
-    element.addEventListener("click", choose, { signal });
+    on(element, "click", choose, signal);
     this._buttons.set(name, { element, count });
     return element;
   }

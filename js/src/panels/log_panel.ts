@@ -10,14 +10,14 @@ const AT_END_PX = 24;
 export class LogPanel implements Panel {
   readonly element: HTMLElement;
   private readonly _title = html("span");
-  private readonly _list = html("ul", { class: "log mono" });
+  private readonly _list = html("ul.log.mono");
   private readonly _rows = new Keyed(this._list);
-  private readonly _empty = html("p", { class: "none" }, "No output yet.");
+  private readonly _empty = html("p.none", "No output yet.");
 
   constructor() {
-    const about = html("span", { class: "dim" }, "output and errors of nodes");
-    const cap = html("div", { class: "cap" }, this._title, about);
-    this.element = html("div", { class: "panel p-log scroll" }, cap, this._list, this._empty);
+    const about = html("span.dim", "output and errors of nodes");
+    const cap = html("div.cap", this._title, about);
+    this.element = html("div.panel.p-log.scroll", cap, this._list, this._empty);
   }
 
   update({ state, names }: PanelView): void {
@@ -44,8 +44,8 @@ function row({ step, level, text }: WireLog, name: string): HTMLElement {
   return html(
     "li",
     { class: level },
-    html("span", { class: "dim" }, step === null ? "" : String(step)),
-    html("b", { class: "cut", title: name }, name),
-    html("span", { class: "said" }, text.startsWith(said) ? text : `${said}${text}`),
+    html("span.dim", step === null ? "" : String(step)),
+    html("b.cut", { title: name }, name),
+    html("span.said", text.startsWith(said) ? text : `${said}${text}`),
   );
 }

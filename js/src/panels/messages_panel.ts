@@ -11,19 +11,13 @@ const ROLES: Readonly<Record<string, string>> = { system: "sys", user: "user", h
 export class MessagesPanel implements Panel {
   readonly element: HTMLElement;
   private readonly _title = html("span");
-  private readonly _list = html("ol", { class: "chat" });
-  private readonly _empty = html("p", { class: "none" });
+  private readonly _list = html("ol.chat");
+  private readonly _empty = html("p.none");
   private readonly _rows = new Keyed(this._list);
   private _shown = 0;
 
   constructor() {
-    this.element = html(
-      "div",
-      { class: "panel p-msg scroll" },
-      html("div", { class: "cap" }, this._title),
-      this._empty,
-      this._list,
-    );
+    this.element = html("div.panel.p-msg.scroll", html("div.cap", this._title), this._empty, this._list);
   }
 
   update({ state, names }: PanelView): void {
@@ -54,8 +48,8 @@ function bubble(message: WireMessage, node: string): HTMLElement {
   return html(
     "li",
     { class: classes(ROLES[role], isNew && "add") },
-    html("b", {}, node || role, facts === "" ? null : html("i", { class: "dim" }, ` ${facts}`)),
+    html("b", node || role, facts === "" ? null : html("i.dim", ` ${facts}`)),
     html("span", { class: role === "tool" ? "mono said" : "said" }, text),
-    ...calls.map((call) => html("span", { class: "call mono" }, call)),
+    ...calls.map((call) => html("span.call.mono", call)),
   );
 }

@@ -13,12 +13,12 @@ interface Card {
 }
 
 export class QuestionCard {
-  readonly element = html("div", { class: "asking", hidden: true });
+  readonly element = html("div.asking", { hidden: true });
   /** Of each open question, so that what was typed stays while another one is looked at. */
   private readonly _cards = new Map<string, Card>();
-  private readonly _count = html("span", { class: "dim" });
+  private readonly _count = html("span.dim");
   private readonly _next: HTMLElement;
-  private readonly _refused = html("p", { class: "dim" });
+  private readonly _refused = html("p.dim");
   private _view: PanelView | null = null;
   private _shown = "";
   private _isSending = false;
@@ -76,10 +76,10 @@ export class QuestionCard {
   private _card(question: WireQuestion, view: PanelView): Card {
     const form = new AnswerForm(question, (value) => void this._send(form, question.id, value), this._signal);
     const title = `${view.names(question.node)} asks`;
-    const sign = html("span", { class: "waiting ink" }, stateIcon("waiting"));
-    const header = html("header", {}, sign, html("h3", {}, title), html("kbd", { title: "A leads here" }, "A"));
-    const text = html("p", { class: "question" }, question.text);
-    return { form, element: html("section", { class: "card ask", "aria-label": title }, header, text, form.element) };
+    const sign = html("span.waiting.ink", stateIcon("waiting"));
+    const header = html("header", sign, html("h3", title), html("kbd", { title: "A leads here" }, "A"));
+    const text = html("p.question", question.text);
+    return { form, element: html("section.card.ask", { "aria-label": title }, header, text, form.element) };
   }
 
   private _goOn(): void {

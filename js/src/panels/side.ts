@@ -11,7 +11,7 @@ const MARGIN = 12;
 export type Place = "beside" | "below";
 
 export class Side {
-  readonly element = html("aside", { class: "side" });
+  readonly element = html("aside.side");
   private _shown: HTMLElement | null = null;
 
   /** Shows the first card that there is; null for none. True if that changed anything. */

@@ -2,7 +2,7 @@
 
 import type { DebugState, WireWaiting } from "../protocol/generated_debugging.ts";
 import { button, textField } from "../view/controls.ts";
-import { html } from "../view/dom.ts";
+import { html, on } from "../view/dom.ts";
 import { icon } from "../view/glyph.ts";
 import type { Desk } from "./desk.ts";
 
@@ -15,9 +15,9 @@ interface Line {
 export class SkipForm {
   readonly element: HTMLElement;
   private readonly _lines: Line[] = [];
-  private readonly _rows = html("div", { class: "delta" });
+  private readonly _rows = html("div.delta");
   private readonly _pin = html("input", { type: "checkbox" });
-  private readonly _fault = html("p", { class: "verdict bad", role: "status", hidden: true });
+  private readonly _fault = html("p.verdict.bad", { role: "status", hidden: true });
 
   constructor(
     private readonly _task: Pick<WireWaiting, "task" | "node">,
@@ -28,15 +28,14 @@ export class SkipForm {
   ) {
     this._addLine();
     this.element = html(
-      "div",
-      { class: "skip", role: "group", "aria-label": `Skip ${name} with a delta` },
-      html("p", { class: "dim" }, "It doesn't run; this is taken as its answer."),
+      "div.skip",
+      { role: "group", "aria-label": `Skip ${name} with a delta` },
+      html("p.dim", "It doesn't run; this is taken as its answer."),
       this._rows,
-      html("label", { class: "pin" }, this._pin, "For later visits too (pin)"),
+      html("label.pin", this._pin, "For later visits too (pin)"),
       this._fault,
       html(
-        "div",
-        { class: "form-buttons" },
+        "div.form-buttons",
         button("Skip it", () => void this._apply(), { className: "outline" }),
         button("Add a key", () => this._addLine(), {}),
         button("Cancel", _close, { key: "Esc" }),
@@ -52,15 +51,15 @@ export class SkipForm {
     const used = this._lines.map((line) => line.key());
     const free = this._state.state.find((key) => !used.includes(key.key));
     const options = this._state.state.map((key) => html("option", { value: key.key, selected: key === free }, key.key));
-    const select = html("select", { class: "field mono", "aria-label": "State key" }, ...options);
-    select.addEventListener("keydown", (event) => event.key === "Escape" && this._close());
+    const select = html("select.field.mono", { "aria-label": "State key" }, ...options);
+    on(select, "keydown", (event) => event.key === "Escape" && this._close());
     const area = textField("", "Value, as a Python or JSON literal", {
       enter: () => void this._apply(),
       escape: this._close,
     });
     area.placeholder = '"a literal"';
     const line: Line = {
-      element: html("div", { class: "delta-line" }, select, area),
+      element: html("div.delta-line", select, area),
       key: () => select.value,
       text: () => area.value,
     };

@@ -12,9 +12,9 @@ import { WatchLine } from "./watch_line.ts";
 export class StatePanel implements Panel {
   readonly element: HTMLElement;
   readonly form: InputForm;
-  private readonly _title = html("span", { class: "cut" });
-  private readonly _count = html("span", { class: "dim" });
-  private readonly _cap = html("div", { class: "cap" }, this._title, this._count);
+  private readonly _title = html("span.cut");
+  private readonly _count = html("span.dim");
+  private readonly _cap = html("div.cap", this._title, this._count);
   private readonly _tree: StateTree;
   private readonly _watches: WatchLine;
   private readonly _scroller: HTMLElement;
@@ -28,8 +28,8 @@ export class StatePanel implements Panel {
     this.form = new InputForm(desk, () => this.showForm(false));
     this._tree = new StateTree(desk, signal);
     this._watches = new WatchLine(desk);
-    this._scroller = html("div", { class: "scroll" }, this.form.element, this._cap, this._tree.element);
-    this.element = html("div", { class: "panel p-state" }, this._scroller, this._watches.element);
+    this._scroller = html("div.scroll", this.form.element, this._cap, this._tree.element);
+    this.element = html("div.panel.p-state", this._scroller, this._watches.element);
   }
 
   /** Shows the inputs of another run above the state of the last. */

@@ -5,7 +5,7 @@ import type { Preview } from "../protocol/generated.ts";
 import type { WireKey } from "../protocol/generated_debugging.ts";
 import { button } from "../view/controls.ts";
 import { debugIcon } from "../view/debug_icons.ts";
-import { classes, html } from "../view/dom.ts";
+import { classes, html, on } from "../view/dom.ts";
 import { icon } from "../view/glyph.ts";
 import { previewText } from "../view/rich.ts";
 
@@ -30,8 +30,7 @@ export interface RowLook {
 
 export function row(look: RowLook): HTMLElement {
   const { id, name, change, open, value, depth } = look;
-  const twisty =
-    open === null ? html("span", { class: "tw" }) : html("span", { class: "tw" }, icon(open ? "down" : "right"));
+  const twisty = open === null ? html("span.tw") : html("span.tw", icon(open ? "down" : "right"));
   const element = html(
     "div",
     {
@@ -44,16 +43,14 @@ export function row(look: RowLook): HTMLElement {
       "data-key": id,
       style: `--depth:${depth}`,
     },
-    html("span", { class: "sign", "aria-hidden": "true" }, SIGNS[change]),
+    html("span.sign", { "aria-hidden": "true" }, SIGNS[change]),
     twisty,
-    html("span", { class: "key cut", title: name }, name),
+    html("span.key.cut", { title: name }, name),
     value,
-    look.edited
-      ? html("span", { class: "edited ink by-hand", title: "Changed by a person" }, debugIcon("pencil"))
-      : null,
-    look.strategy === undefined ? null : html("span", { class: "how" }, look.strategy),
+    look.edited ? html("span.edited.ink.by-hand", { title: "Changed by a person" }, debugIcon("pencil")) : null,
+    look.strategy === undefined ? null : html("span.how", look.strategy),
   );
-  if (open !== null) twisty.addEventListener("click", look.toggle);
+  if (open !== null) on(twisty, "click", look.toggle);
   if (look.edit !== undefined) {
     const edit = button("", look.edit, {
       name: `Edit ${name}`,
@@ -63,8 +60,8 @@ export function row(look: RowLook): HTMLElement {
     });
     edit.tabIndex = -1;
     element.append(edit);
-    element.addEventListener("dblclick", look.edit);
-  } else if (open !== null) element.addEventListener("dblclick", look.toggle);
+    on(element, "dblclick", look.edit);
+  } else if (open !== null) on(element, "dblclick", look.toggle);
   return element;
 }
 
@@ -75,12 +72,12 @@ export function keyValue(key: WireKey, open: boolean): HTMLElement {
   if (change === "changed" && before !== null && isShort && !value.text.includes("\n")) {
     const by = growth(before.text, value.text);
     return html(
-      "span",
-      { class: "val cut", title: `${before.text} → ${value.text}` },
-      html("del", {}, numbered(before)),
+      "span.val.cut",
+      { title: `${before.text} → ${value.text}` },
+      html("del", numbered(before)),
       " ",
-      html("ins", {}, numbered(value)),
-      by === "" ? null : html("span", { class: "dim" }, ` ${by}`),
+      html("ins", numbered(value)),
+      by === "" ? null : html("span.dim", ` ${by}`),
     );
   }
   const size = key.opens || (open && key.size !== "") ? key.size || previewText(value) : "";
@@ -110,9 +107,9 @@ export function textDiff(before: string, after: string): HTMLElement {
     const follows = kind === "ins" && all[i - 1]?.kind === "del";
     return kind === "same" ? [text] : [...(follows ? [" "] : []), html(kind, {}, text)];
   });
-  return html("div", { class: "whole" }, ...pieces);
+  return html("div.whole", ...pieces);
 }
 
 export function wholeText(text: string): HTMLElement {
-  return html("div", { class: "whole" }, text);
+  return html("div.whole", text);
 }

@@ -13,7 +13,7 @@ import { walkTree } from "./tree_keys.ts";
 const MOST_OPENED_UNASKED = 3;
 
 export class StateTree {
-  readonly element = html("ul", { class: "tree", role: "tree", "aria-label": "State" });
+  readonly element = html("ul.tree", { role: "tree", "aria-label": "State" });
   private readonly _rows = new Keyed(this.element);
   private readonly _openings: Openings;
   private readonly _edits = new Map<string, EditRow>();
@@ -121,7 +121,7 @@ export class StateTree {
 
   private _insideOf(key: WireKey, stamp: string): HTMLElement[] {
     const { result, fault } = this._openings.inside(key.key, [], stamp);
-    if (fault !== "") return [html("p", { class: "whole dim" }, fault)];
+    if (fault !== "") return [html("p.whole.dim", fault)];
     if (result === null) return [];
     const before = result.before ?? null;
     if (result.children.length > 0 || (before?.children.length ?? 0) > 0)
@@ -160,13 +160,13 @@ export class StateTree {
 
   private _deeper(key: string, path: Path, depth: number, stamp: string): HTMLElement[] {
     const { result, fault } = this._openings.inside(key, path, stamp);
-    if (result === null) return fault === "" ? [] : [html("p", { class: "whole dim" }, fault)];
+    if (result === null) return fault === "" ? [] : [html("p.whole.dim", fault)];
     if (result.children.length === 0) return [wholeText(result.text)];
     return [...this._children(key, result.children, null, depth, stamp), ...more(result.more)];
   }
 
   private _runRow(run: { from: string; to: string; count: number; id: string }, depth: number): HTMLElement {
-    const value = html("span", { class: "val dim" }, `${run.count} unchanged`);
+    const value = html("span.val.dim", `${run.count} unchanged`);
     const id = `run ${run.id}`;
     const name = `${run.from}–${run.to}`;
     const toggle = () => this._openings.set(id, true);
@@ -188,5 +188,5 @@ function canOpen(key: WireKey): boolean {
 }
 
 function more(count: number): HTMLElement[] {
-  return count === 0 ? [] : [html("p", { class: "whole dim" }, `${count.toLocaleString("en-US")} more aren't shown.`)];
+  return count === 0 ? [] : [html("p.whole.dim", `${count.toLocaleString("en-US")} more aren't shown.`)];
 }

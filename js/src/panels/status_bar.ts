@@ -16,9 +16,9 @@ export interface BarActions {
 }
 
 export class StatusBar {
-  readonly element = html("div", { class: "bar now" });
-  private readonly _sign = html("span", { class: "sign" });
-  private readonly _words = html("span", { class: "say" });
+  readonly element = html("div.bar.now");
+  private readonly _sign = html("span.sign");
+  private readonly _words = html("span.say");
   private readonly _moves: HTMLElement;
   private readonly _dismiss: HTMLButtonElement;
   private _error: ReplyError | null = null;
@@ -29,14 +29,13 @@ export class StatusBar {
     private readonly _changed: () => void,
   ) {
     this._moves = html(
-      "span",
-      { class: "moves" },
+      "span.moves",
       button("", actions.back, { name: "A step back", icon: kbd("[") }),
       button("", actions.on, { name: "A step on", icon: kbd("]") }),
       button("Back to live", actions.live, { key: "End" }),
     );
     this._dismiss = button("", () => this.refuse(null), { name: "Close", icon: icon("close") });
-    this.element.append(this._sign, this._words, html("span", { class: "grow" }), this._moves, this._dismiss);
+    this.element.append(this._sign, this._words, html("span.grow"), this._moves, this._dismiss);
   }
 
   /** Shows why a command wasn't carried out, until the next one is or it is closed. */
@@ -72,5 +71,5 @@ function errorWords({ what, where, fix }: ReplyError): (string | { b: string })[
 }
 
 function kbd(key: string): HTMLElement {
-  return html("kbd", {}, key);
+  return html("kbd", key);
 }

@@ -4,7 +4,7 @@ import { sessionChip } from "../core/debug_words.ts";
 import { hintOf, labelOf, TOOLS, type Tool, type ToolName, whyNot } from "../core/tools.ts";
 import { roving } from "../view/controls.ts";
 import { debugIcon } from "../view/debug_icons.ts";
-import { html, setAttribute, setText } from "../view/dom.ts";
+import { html, on, setAttribute, setText } from "../view/dom.ts";
 import { icon, stateIcon } from "../view/glyph.ts";
 import type { PanelView } from "./desk.ts";
 
@@ -17,16 +17,16 @@ interface Drawn {
 export class Toolbar {
   readonly element: HTMLElement;
   private readonly _tools: readonly Drawn[];
-  private readonly _sign = html("span", { class: "sign" });
+  private readonly _sign = html("span.sign");
   private readonly _word = html("span");
-  private readonly _chip = html("span", { class: "chip" }, this._sign, this._word);
+  private readonly _chip = html("span.chip", this._sign, this._word);
   private _look = "";
 
   /** @param run Called for a press, also of a tool that can't be used: whoever listens says why. */
   constructor(run: (name: ToolName) => void, help: () => void, signal: AbortSignal) {
     const drawn: Drawn[] = [];
     const row = TOOLS.map((tool) => {
-      if (tool === null) return html("span", { class: "sep" });
+      if (tool === null) return html("span.sep");
       const one = draw(tool, () => run(tool.name));
       drawn.push(one);
       return one.element;
@@ -37,12 +37,12 @@ export class Toolbar {
       { type: "button", "aria-label": "Keys and help", "data-hint": "All keys", "data-hint-key": "?" },
       icon("help"),
     );
-    helpButton.addEventListener("click", help);
+    on(helpButton, "click", help);
     this.element = html(
-      "div",
-      { class: "bar tools", role: "toolbar", "aria-label": "Debugger" },
+      "div.bar.tools",
+      { role: "toolbar", "aria-label": "Debugger" },
       ...row,
-      html("span", { class: "grow" }),
+      html("span.grow"),
       this._chip,
       helpButton,
     );
@@ -77,7 +77,7 @@ export class Toolbar {
 }
 
 function draw(tool: Tool, run: () => void): Drawn {
-  const label = html("span", { class: "word" }, tool.label);
+  const label = html("span.word", tool.label);
   const element = html(
     "button",
     {
@@ -90,6 +90,6 @@ function draw(tool: Tool, run: () => void): Drawn {
     debugIcon(tool.icon),
     label,
   );
-  element.addEventListener("click", run);
+  on(element, "click", run);
   return { tool, element, label };
 }

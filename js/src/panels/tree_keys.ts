@@ -1,5 +1,7 @@
 /** Keys of a tree that is one tab stop: up and down, right opens, left closes or goes out, Enter edits or opens. */
 
+import { on } from "../view/dom.ts";
+
 export interface TreeActions {
   toggle(id: string, open: boolean): void;
   edit(key: string): void;
@@ -51,14 +53,15 @@ export function walkTree(tree: HTMLElement, actions: TreeActions, signal: AbortS
     event.preventDefault();
     event.stopPropagation();
   };
-  tree.addEventListener("keydown", press, { signal });
-  tree.addEventListener(
+  on(tree, "keydown", press, signal);
+  on(
+    tree,
     "focusin",
     (event) => {
       current = (event.target as HTMLElement).dataset.key ?? current;
       settle();
     },
-    { signal },
+    signal,
   );
   return settle;
 }

@@ -10,33 +10,33 @@ const ONE_LINE_CHARS = 80;
 export function previewRows(values: Readonly<Record<string, Preview>>): HTMLElement {
   const rows = Object.entries(values).map(([key, value]) => {
     const text = value.cut && !value.text.endsWith("…") ? `${value.text}…` : value.text;
-    return row(key, html("span", { class: "value", title: `${value.kind}\n${value.text}` }, text));
+    return row(key, html("span.value", { title: `${value.kind}\n${value.text}` }, text));
   });
-  return rows.length === 0 ? nothing("The state is empty.") : html("dl", { class: "values" }, ...rows.flat());
+  return rows.length === 0 ? nothing("The state is empty.") : html("dl.values", ...rows.flat());
 }
 
 /** Whole values, folded where they are long. */
 export function textRows(values: Readonly<Record<string, string>>): HTMLElement {
   const rows = Object.entries(values).map(([key, text]) => row(key, isLong(text) ? folded(text) : oneLine(text)));
-  return rows.length === 0 ? nothing("Nothing.") : html("dl", { class: "values" }, ...rows.flat());
+  return rows.length === 0 ? nothing("Nothing.") : html("dl.values", ...rows.flat());
 }
 
 export function nothing(words: string): HTMLElement {
-  return html("p", { class: "dim nothing" }, words);
+  return html("p.dim.nothing", words);
 }
 
 function row(key: string, value: HTMLElement): HTMLElement[] {
-  return [html("dt", { class: "mono cut", title: key }, key), html("dd", {}, value)];
+  return [html("dt.mono.cut", { title: key }, key), html("dd", value)];
 }
 
 function oneLine(text: string): HTMLElement {
-  return html("span", { class: "value" }, text === "" ? "''" : text);
+  return html("span.value", text === "" ? "''" : text);
 }
 
 function folded(text: string): HTMLElement {
   const line = cut(text.slice(0, 4 * ONE_LINE_CHARS).replace(/\s+/g, " "), ONE_LINE_CHARS);
-  const summary = html("summary", { class: "cut" }, line);
-  return html("details", { class: "fold" }, summary, html("pre", { class: "mono", tabindex: 0 }, text));
+  const summary = html("summary.cut", line);
+  return html("details.fold", summary, html("pre.mono", { tabindex: 0 }, text));
 }
 
 function isLong(text: string): boolean {

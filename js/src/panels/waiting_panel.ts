@@ -14,12 +14,12 @@ export class WaitingPanel implements Panel {
   readonly element: HTMLElement;
   private readonly _ready = group("Ready");
   private readonly _joins = group("Waiting at a join");
-  private readonly _empty = html("p", { class: "none" });
+  private readonly _empty = html("p.none");
   private _skipping: { task: string; form: SkipForm } | null = null;
   private _view: PanelView | null = null;
 
   constructor(private readonly _desk: Desk) {
-    this.element = html("div", { class: "panel p-wait scroll" }, this._ready.element, this._joins.element, this._empty);
+    this.element = html("div.panel.p-wait.scroll", this._ready.element, this._joins.element, this._empty);
   }
 
   update(view: PanelView): void {
@@ -72,13 +72,7 @@ export class WaitingPanel implements Panel {
     const { state, names, saved } = view;
     const name = names(task.node);
     const step = () => void this._desk.send({ type: "step_one", task: task.task });
-    const words = html(
-      "div",
-      { class: "grow" },
-      html("b", {}, name),
-      visitWords(task),
-      html("div", { class: "dim" }, ...this._facts(task, view)),
-    );
+    const words = html("div.grow", html("b", name), visitWords(task), html("div.dim", ...this._facts(task, view)));
     const tools = [
       button("Step one", step, { className: "outline", refused: state.allowed.step_one, dataKey: `step ${task.task}` }),
       button("", () => this.skip(task, view), {
@@ -90,8 +84,8 @@ export class WaitingPanel implements Panel {
     ];
     const look = task.can_run ? "paused" : "waiting";
     const sign = html("span", { class: `${look} ink` }, stateIcon(look));
-    const line = html("div", { class: "task" }, sign, words, ...(saved || !task.can_run ? [] : tools));
-    return html("li", {}, line, form?.element ?? null);
+    const line = html("div.task", sign, words, ...(saved || !task.can_run ? [] : tools));
+    return html("li", line, form?.element ?? null);
   }
 
   private _facts(task: WireWaiting, view: PanelView): (HTMLElement | string)[] {
@@ -113,23 +107,23 @@ interface Group {
 }
 
 function group(name: string): Group {
-  const title = html("span", {}, name);
-  const count = html("span", { class: "dim" });
-  const list = html("ul", { class: "cards" });
-  const element = html("section", { hidden: true }, html("div", { class: "cap" }, title, count), list);
+  const title = html("span", name);
+  const count = html("span.dim");
+  const list = html("ul.cards");
+  const element = html("section", { hidden: true }, html("div.cap", title, count), list);
   return { element, title, count, rows: new Keyed(list) };
 }
 
 function visitWords(task: WireWaiting): HTMLElement | string {
-  if (!task.can_run) return html("span", { class: "dim" }, ` all of ${task.arrived.length + task.missing.length}`);
-  return task.visit > 1 ? html("span", { class: "dim" }, ` ${ordinal(task.visit)} visit`) : "";
+  if (!task.can_run) return html("span.dim", ` all of ${task.arrived.length + task.missing.length}`);
+  return task.visit > 1 ? html("span.dim", ` ${ordinal(task.visit)} visit`) : "";
 }
 
 function arrival(look: "done" | "waiting", name: string, words: string): HTMLElement {
   return html(
     "span",
     { class: `arr ${look}` },
-    html("span", { class: "ink" }, stateIcon(look)),
+    html("span.ink", stateIcon(look)),
     words === "" ? name : `${name}: ${words}`,
   );
 }

@@ -2,7 +2,7 @@
 
 import type { WireWatch } from "../protocol/generated_debugging.ts";
 import { button } from "../view/controls.ts";
-import { html } from "../view/dom.ts";
+import { html, on } from "../view/dom.ts";
 import { icon } from "../view/glyph.ts";
 import { Keyed, type Part } from "../view/keyed.ts";
 import { previewText } from "../view/rich.ts";
@@ -10,24 +10,23 @@ import type { Desk, PanelView } from "./desk.ts";
 
 export class WatchLine {
   readonly element: HTMLElement;
-  private readonly _list = html("ul", { class: "watches" });
+  private readonly _list = html("ul.watches");
   private readonly _rows = new Keyed(this._list);
-  private readonly _field = html("input", {
-    class: "field mono",
+  private readonly _field = html("input.field.mono", {
     placeholder: 'len(state["messages"])',
     "aria-label": "Expression to watch",
     spellcheck: "false",
     autocomplete: "off",
   });
 
-  private readonly _adding = html("div", { class: "watch-add" }, html("span", { class: "dim" }, "Watch"), this._field);
+  private readonly _adding = html("div.watch-add", html("span.dim", "Watch"), this._field);
 
   constructor(private readonly _desk: Desk) {
-    this._field.addEventListener("keydown", (event) => {
+    on(this._field, "keydown", (event) => {
       if (event.key === "Enter") void this._add();
       if (event.key === "Escape") this._field.blur();
     });
-    this.element = html("section", { class: "watch", "aria-label": "Watches" }, this._list, this._adding);
+    this.element = html("section.watch", { "aria-label": "Watches" }, this._list, this._adding);
   }
 
   update({ state, saved }: PanelView): void {
@@ -50,11 +49,10 @@ export class WatchLine {
     const drop = () => void this._desk.send({ type: "unwatch", text });
     return html(
       "li",
-      {},
-      html("span", { class: "mono cut expression", title: text }, text),
+      html("span.mono.cut.expression", { title: text }, text),
       value === null
-        ? html("span", { class: "bad cut", title: error }, error)
-        : html("b", { class: "cut", title: value.text }, previewText(value)),
+        ? html("span.bad.cut", { title: error }, error)
+        : html("b.cut", { title: value.text }, previewText(value)),
       saved ? null : button("", drop, { name: `Stop watching ${text}`, icon: icon("close"), dataKey: `w ${text}` }),
     );
   }

@@ -1,30 +1,24 @@
 /** Why a node comes next, waits, ran twice or wasn't chosen: asked of the kernel for the chosen node, anew at each point. */
 
 import type { WhyResult } from "../protocol/generated_debugging.ts";
-import { html } from "../view/dom.ts";
+import { html, on } from "../view/dom.ts";
 import type { Desk, Panel, PanelView } from "./desk.ts";
 
 export class WhyPanel implements Panel {
   readonly element: HTMLElement;
-  private readonly _title = html("span", { class: "cut" });
-  private readonly _facts = html("ol", { class: "why" });
-  private readonly _empty = html("p", { class: "none" });
-  private readonly _select = html("select", { class: "field", "aria-label": "Other node" });
+  private readonly _title = html("span.cut");
+  private readonly _facts = html("ol.why");
+  private readonly _empty = html("p.none");
+  private readonly _select = html("select.field", { "aria-label": "Other node" });
   private _node: string | null = null;
   private _asked = "";
   private _choices = "";
 
   constructor(private readonly _desk: Desk) {
-    this._select.addEventListener("change", () => this._desk.choose(this._select.value));
-    const other = html(
-      "label",
-      { class: "other" },
-      html("span", { class: "dim" }, "Node"),
-      this._select,
-      html("kbd", {}, "W"),
-    );
-    const cap = html("div", { class: "cap" }, this._title, other);
-    this.element = html("div", { class: "panel p-why scroll" }, cap, this._facts, this._empty);
+    on(this._select, "change", () => this._desk.choose(this._select.value));
+    const other = html("label.other", html("span.dim", "Node"), this._select, html("kbd", "W"));
+    const cap = html("div.cap", this._title, other);
+    this.element = html("div.panel.p-why.scroll", cap, this._facts, this._empty);
   }
 
   focus(): void {
@@ -54,7 +48,7 @@ export class WhyPanel implements Panel {
   private _say(title: string, sentences: readonly string[], words: string): void {
     this._title.textContent = title;
     this._title.title = title;
-    this._facts.replaceChildren(...sentences.map((sentence) => html("li", {}, ...withCode(sentence))));
+    this._facts.replaceChildren(...sentences.map((sentence) => html("li", ...withCode(sentence))));
     this._empty.textContent = words;
     this._empty.hidden = words === "";
   }
@@ -71,7 +65,7 @@ export class WhyPanel implements Panel {
 
 /** What stands between backticks is code. */
 function withCode(sentence: string): (HTMLElement | string)[] {
-  return sentence.split("`").map((part, i) => (i % 2 === 1 ? html("span", { class: "mono" }, part) : part));
+  return sentence.split("`").map((part, i) => (i % 2 === 1 ? html("span.mono", part) : part));
 }
 
 function isWhy(value: unknown): value is WhyResult {

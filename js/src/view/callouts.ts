@@ -129,8 +129,8 @@ export class Callouts {
     const element = html(
       "div",
       { "data-callout": id },
-      html("header", {}, html("b", {}, nameOf(this._index, id)), count),
-      html("div", { class: "said" }, html("span", {}, text, html("i", { class: "caret" }))),
+      html("header", html("b", nameOf(this._index, id)), count),
+      html("div.said", html("span", text, html("i.caret"))),
     );
     const leader = new Leader(said.look);
     this._stage.underlay.append(leader.element);

@@ -1,6 +1,6 @@
 /** Buttons and fields of the panels. Their listeners live and die with the element. */
 
-import { html } from "./dom.ts";
+import { html, on } from "./dom.ts";
 
 export interface ButtonLook {
   readonly key?: string;
@@ -30,8 +30,8 @@ export function button(label: string, run: () => void, look: ButtonLook = {}): H
     icon ?? null,
     label,
   );
-  if (key !== "" && label !== "") element.append(html("kbd", {}, key));
-  element.addEventListener("click", () => refused === "" && run());
+  if (key !== "" && label !== "") element.append(html("kbd", key));
+  on(element, "click", () => refused === "" && run());
   return element;
 }
 
@@ -48,17 +48,17 @@ export function textField(
   label: string,
   keys: { readonly enter: () => void; readonly escape: () => void; readonly input?: () => void },
 ): HTMLTextAreaElement {
-  const field = html("textarea", { class: "field mono", rows: 1, spellcheck: "false", "aria-label": label });
+  const field = html("textarea.field.mono", { rows: 1, spellcheck: "false", "aria-label": label });
   field.value = value;
   const grow = () => {
     field.rows = Math.min(8, Math.max(1, field.value.split("\n").length, Math.ceil(field.value.length / 46)));
   };
   grow();
-  field.addEventListener("input", () => {
+  on(field, "input", () => {
     grow();
     keys.input?.();
   });
-  field.addEventListener("keydown", (event) => {
+  on(field, "keydown", (event) => {
     const isEnter = event.key === "Enter" && !event.shiftKey && !event.isComposing;
     if (!isEnter && event.key !== "Escape") return;
     event.preventDefault();
@@ -72,7 +72,8 @@ export function textField(
 /** Left and right, Home and End move within a row of buttons that is one tab stop. */
 export function roving(row: HTMLElement, signal: AbortSignal): void {
   const stops = () => [...row.querySelectorAll<HTMLElement>("button:not([hidden])")];
-  row.addEventListener(
+  on(
+    row,
     "keydown",
     (event) => {
       const all = stops();
@@ -84,14 +85,15 @@ export function roving(row: HTMLElement, signal: AbortSignal): void {
       event.stopPropagation();
       next.focus();
     },
-    { signal },
+    signal,
   );
-  row.addEventListener(
+  on(
+    row,
     "focusin",
     (event) => {
       for (const stop of stops()) stop.tabIndex = stop === event.target ? 0 : -1;
     },
-    { signal },
+    signal,
   );
   stops().forEach((stop, i) => {
     stop.tabIndex = i === 0 ? 0 : -1;

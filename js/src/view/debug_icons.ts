@@ -27,8 +27,8 @@ export type DebugIcon = keyof typeof DEBUG_ICONS;
 
 export function debugIcon(name: DebugIcon): SVGSVGElement {
   const shapes: { readonly l?: string; readonly f?: string } = DEBUG_ICONS[name];
-  const element = svg("svg", { class: "i", viewBox: "0 0 16 16", "aria-hidden": "true" });
-  if (shapes.l !== undefined) element.append(svg("path", { class: "l", d: shapes.l }));
-  if (shapes.f !== undefined) element.append(svg("path", { class: "f", d: shapes.f }));
+  const element = svg("svg.i", { viewBox: "0 0 16 16", "aria-hidden": "true" });
+  if (shapes.l !== undefined) element.append(svg("path.l", { d: shapes.l }));
+  if (shapes.f !== undefined) element.append(svg("path.f", { d: shapes.f }));
   return element;
 }

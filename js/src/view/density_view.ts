@@ -2,7 +2,7 @@
 
 import { type Bar, densityBars } from "../core/density.ts";
 import type { DebugState } from "../protocol/generated_debugging.ts";
-import { html, setAttribute, svg } from "./dom.ts";
+import { html, on, setAttribute, svg } from "./dom.ts";
 
 const BARS = 160;
 const HEIGHT = 26;
@@ -26,12 +26,9 @@ export class DensityStrip {
 
   /** @param goTo Called with the number of the step that was clicked at. */
   constructor(goTo: (step: number) => void, signal: AbortSignal) {
-    this.element = html(
-      "div",
-      { class: "density", hidden: true, "data-hint": "The whole run; click to go there" },
+    this.element = html("div.density", { hidden: true, "data-hint": "The whole run; click to go there" }, this._canvas);
+    on(
       this._canvas,
-    );
-    this._canvas.addEventListener(
       "click",
       (event) => {
         const at = this._canvas.getBoundingClientRect();
@@ -39,7 +36,7 @@ export class DensityStrip {
         const bar = this._bars[Math.floor(share * this._bars.length)];
         if (bar !== undefined) goTo(bar.last);
       },
-      { signal },
+      signal,
     );
   }
 
@@ -55,7 +52,7 @@ export class DensityStrip {
     const seen = this._bars.findIndex((bar) => shown <= bar.last);
     this._canvas.replaceChildren(
       ...this._bars.map((bar, i) => drawBar(bar, i * width, width)),
-      svg("rect", { class: "seen", x: (seen < 0 ? this._bars.length - 1 : seen) * width, y: 0, width, height: HEIGHT }),
+      svg("rect.seen", { x: (seen < 0 ? this._bars.length - 1 : seen) * width, y: 0, width, height: HEIGHT }),
     );
     setAttribute(this._canvas, "data-bars", this._bars.length);
   }

@@ -29,9 +29,9 @@ export class EdgeView {
     this.element = svg(
       "g",
       { "data-edge": _edge.id },
-      svg("path", { class: "line", d: this._line }),
-      svg("path", { class: "head", d: headPath(route.points) }),
-      svg("path", { class: "hit", d: this._line, "stroke-width": GEOMETRY.edge.hit_width }),
+      svg("path.line", { d: this._line }),
+      svg("path.head", { d: headPath(route.points) }),
+      svg("path.hit", { d: this._line, "stroke-width": GEOMETRY.edge.hit_width }),
     );
     if (mark !== null) this.element.append(endMark(route, mark));
     this.label = this._labelAt(route);
@@ -76,7 +76,7 @@ export class EdgeView {
   /** How many crossings had no comet of their own, on the line; 0 takes it away. */
   tally(count: number): void {
     this._count?.remove();
-    this._count = count === 0 ? null : svg("text", { class: "tag running", ...this._spot }, `+${count}`);
+    this._count = count === 0 ? null : svg("text.tag.running", { ...this._spot }, `+${count}`);
     if (this._count !== null) this.element.append(this._count);
   }
 
@@ -103,5 +103,5 @@ function tallySpot({ points, label }: WireRoute): { x: number; y: number } {
 
 function endMark(route: WireRoute, end: "source" | "target"): SVGElement {
   const [x = 0, y = 0] = (end === "source" ? route.points[0] : route.points.at(-1)) ?? [];
-  return svg("circle", { class: "endmark", cx: x, cy: y, r: GEOMETRY.endmark.radius });
+  return svg("circle.endmark", { cx: x, cy: y, r: GEOMETRY.endmark.radius });
 }

@@ -33,7 +33,7 @@ export function findingSign(findings: readonly WireFinding[]): SVGElement | null
 
 export function findingShapes(): SVGElement[] {
   const { disc, mark } = GEOMETRY.finding;
-  return [svg("path", { class: "disc", d: disc }), svg("path", { class: "bang", d: mark })];
+  return [svg("path.disc", { d: disc }), svg("path.bang", { d: mark })];
 }
 
 /** The findings as the end of what is said of a node. */

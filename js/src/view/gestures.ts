@@ -4,6 +4,7 @@
  */
 
 import type { Camera } from "../core/camera.ts";
+import { on } from "./dom.ts";
 
 const DRAG_STARTS_AFTER = 4;
 const ZOOM_PER_PIXEL = 0.004;
@@ -22,7 +23,7 @@ export function listenForGestures(
   signal: AbortSignal,
 ): void {
   area.addEventListener("wheel", (event) => wheel(event, area, target), { passive: false, signal });
-  canvas.addEventListener("pointerdown", (event) => drag(event, canvas, target, signal), { signal });
+  on(canvas, "pointerdown", (event) => drag(event, canvas, target, signal), signal);
 }
 
 function wheel(event: WheelEvent, area: HTMLElement, target: Movable): void {
@@ -50,9 +51,9 @@ function drag(start: PointerEvent, canvas: SVGSVGElement, target: Movable, signa
     over.abort();
     if (dragging) swallowClick();
   };
-  canvas.addEventListener("pointermove", moved, { signal: over.signal });
-  canvas.addEventListener("pointerup", ended, { signal: over.signal });
-  canvas.addEventListener("pointercancel", () => over.abort(), { signal: over.signal });
+  on(canvas, "pointermove", moved, over.signal);
+  on(canvas, "pointerup", ended, over.signal);
+  on(canvas, "pointercancel", () => over.abort(), over.signal);
 }
 
 /** The click that ends a drag isn't a click on a node. It comes at once or never. */

@@ -1,6 +1,19 @@
 /** The shapes of evonb/export/assets/glyphs.json as elements; the still picture draws the same ones. */
 
-import glyphs from "../../../evonb/export/assets/glyphs.json";
+import {
+  breakpoints,
+  density,
+  edge,
+  endmark,
+  finding,
+  group,
+  icons,
+  node,
+  patterns,
+  size,
+  stage,
+  states,
+} from "../../../evonb/export/assets/glyphs.json";
 import type { NodeStatus } from "../protocol/generated.ts";
 import { svg } from "./dom.ts";
 
@@ -14,11 +27,12 @@ interface Shape {
   readonly turn?: boolean;
 }
 
-export type IconName = keyof typeof glyphs.icons;
-export const GEOMETRY = glyphs;
+export type IconName = keyof typeof icons;
+/** What is drawn here of the file; its remarks, and what only the still picture needs, stay out of the bundle. */
+export const GEOMETRY = { breakpoints, density, edge, endmark, finding, group, node, patterns, size, stage };
 
-const STATES: Readonly<Record<NodeStatus | "edited", readonly Shape[]>> = glyphs.states;
-const ICONS: Readonly<Record<IconName, readonly Shape[]>> = glyphs.icons;
+const STATES: Readonly<Record<NodeStatus | "edited", readonly Shape[]>> = states;
+const ICONS: Readonly<Record<IconName, readonly Shape[]>> = icons;
 
 /** The sign of a state, for use inside the picture. */
 export function stateShapes(status: NodeStatus): SVGPathElement[] {
@@ -35,7 +49,7 @@ export function icon(name: IconName): SVGSVGElement {
 }
 
 function framed(shapes: readonly Shape[]): SVGSVGElement {
-  return svg("svg", { class: "i", viewBox: "0 0 16 16", "aria-hidden": "true" }, ...shapes.map(path));
+  return svg("svg.i", { viewBox: "0 0 16 16", "aria-hidden": "true" }, ...shapes.map(path));
 }
 
 function path(shape: Shape): SVGPathElement {

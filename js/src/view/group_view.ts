@@ -15,10 +15,7 @@ const GLYPH_ROOM = 18;
 export class GroupView {
   readonly element: SVGGElement;
   private readonly _time: SVGTextElement;
-  private readonly _glyph = svg("g", {
-    class: "glyph",
-    transform: `translate(${G.title_x - 2} ${G.title_y - 11.5}) scale(.88)`,
-  });
+  private readonly _glyph = svg("g.glyph", { transform: `translate(${G.title_x - 2} ${G.title_y - 11.5}) scale(.88)` });
   private readonly _findings: readonly WireFinding[];
   private _status: NodeStatus | null = null;
 
@@ -28,16 +25,16 @@ export class GroupView {
     private readonly _index: GraphIndex,
   ) {
     this._findings = findingsOf(_index.graph, _node.id);
-    this._time = svg("text", { class: "time", x: at.w - G.title_x, y: G.title_y });
+    this._time = svg("text.time", { x: at.w - G.title_x, y: G.title_y });
     this.element = svg(
       "g",
       { transform: `translate(${at.x} ${at.y})`, role: "button", tabindex: -1, "data-node": _node.id },
-      svg("rect", { class: "ring", x: -3, y: -3, width: at.w + 6, height: at.h + 6, rx: G.radius + 3 }),
-      svg("rect", { class: "frame", width: at.w, height: at.h, rx: G.radius }),
+      svg("rect.ring", { x: -3, y: -3, width: at.w + 6, height: at.h + 6, rx: G.radius + 3 }),
+      svg("rect.frame", { width: at.w, height: at.h, rx: G.radius }),
       this._glyph,
       svg(
-        "text",
-        { class: "title", x: G.title_x + GLYPH_ROOM, y: G.title_y },
+        "text.title",
+        { x: G.title_x + GLYPH_ROOM, y: G.title_y },
         cut(visible(_node.name), Math.max(GEOMETRY.node.name_letters, Math.floor((at.w - G.title_room) / G.letter))),
       ),
       this._time,

@@ -2,6 +2,7 @@
  * a graph of a thousand nodes needs no thousand strips. */
 
 import type { WireBox } from "../protocol/generated.ts";
+import { on } from "./dom.ts";
 import { GEOMETRY } from "./glyph.ts";
 import type { Stage } from "./stage.ts";
 
@@ -24,8 +25,8 @@ export function listenForGutter(stage: Stage, target: GutterTarget, signal: Abor
     target.hover(node);
   };
   const find = (event: MouseEvent) => nodeUnder(event, stage, target.boxes());
-  stage.svg.addEventListener("pointermove", (event) => hover(event.buttons === 0 ? find(event) : null), { signal });
-  stage.svg.addEventListener("pointerleave", () => hover(null), { signal });
+  on(stage.svg, "pointermove", (event) => hover(event.buttons === 0 ? find(event) : null), signal);
+  on(stage.svg, "pointerleave", () => hover(null), signal);
   const click = (event: MouseEvent) => {
     const node = find(event);
     if (node === null || event.button !== 0) return;
@@ -33,7 +34,7 @@ export function listenForGutter(stage: Stage, target: GutterTarget, signal: Abor
     event.stopPropagation();
     target.toggle(node);
   };
-  stage.element.addEventListener("click", click, { signal, capture: true });
+  on(stage.element, "click", click, signal, true);
 }
 
 function nodeUnder(event: MouseEvent, stage: Stage, boxes: Iterable<readonly [string, WireBox]>): string | null {

@@ -8,22 +8,15 @@ import { stateIcon } from "./glyph.ts";
 
 export class Header {
   readonly element: HTMLElement;
-  private readonly _sign = html("span", { class: "sign" });
+  private readonly _sign = html("span.sign");
   private readonly _word = document.createTextNode("");
-  private readonly _chip = html("span", { class: "chip" }, this._sign, this._word);
-  private readonly _facts = html("span", { class: "dim cut facts" });
-  private readonly _name = html("span", { class: "dim cut graph-name" });
+  private readonly _chip = html("span.chip", this._sign, this._word);
+  private readonly _facts = html("span.dim.cut.facts");
+  private readonly _name = html("span.dim.cut.graph-name");
   private _look: NodeStatus | null = null;
 
   constructor() {
-    this.element = html(
-      "div",
-      { class: "bar head" },
-      this._chip,
-      this._facts,
-      html("span", { class: "grow" }),
-      this._name,
-    );
+    this.element = html("div.bar.head", this._chip, this._facts, html("span.grow"), this._name);
   }
 
   update(snapshot: Snapshot, index: GraphIndex, elapsedS: number, saved: boolean): void {

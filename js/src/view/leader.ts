@@ -10,7 +10,7 @@ export class Leader {
   readonly element: SVGGElement;
 
   constructor(look: string) {
-    this.element = svg("g", {}, svg("path", { class: "leader under" }), svg("path", { class: `leader ${look}` }));
+    this.element = svg("g", svg("path.leader.under"), svg("path", { class: `leader ${look}` }));
   }
 
   look(look: string): void {

@@ -21,10 +21,9 @@ export class Legend {
 
   constructor() {
     this.element = html(
-      "details",
-      { class: "legend" },
-      html("summary", { title: "What the signs mean" }, "Legend ", html("kbd", {}, "L")),
-      html("div", { class: "sheet signs" }, ...signSections(), ...keySection()),
+      "details.legend",
+      html("summary", { title: "What the signs mean" }, "Legend ", html("kbd", "L")),
+      html("div.sheet.signs", ...signSections(), ...keySection()),
     );
   }
 
@@ -44,29 +43,28 @@ export class Legend {
 export function signSections(): HTMLElement[] {
   const items = STATES.map((status) => html("li", { class: status }, stateIcon(status), STATUS_WORDS[status]));
   return [
-    html("h3", {}, "Nodes"),
-    html("ul", {}, ...items, html("li", {}, html("b", {}, "×3"), "third visit"), findingItem()),
-    html("h3", {}, "Edges"),
+    html("h3", "Nodes"),
+    html("ul", ...items, html("li", html("b", "×3"), "third visit"), findingItem()),
+    html("h3", "Edges"),
     html(
       "ul",
-      {},
-      html("li", {}, stroke("taken"), "taken"),
-      html("li", {}, stroke("cond"), "by a router"),
-      html("li", {}, stroke("off"), "not chosen"),
-      html("li", {}, stroke("double"), "waits for all"),
+      html("li", stroke("taken"), "taken"),
+      html("li", stroke("cond"), "by a router"),
+      html("li", stroke("off"), "not chosen"),
+      html("li", stroke("double"), "waits for all"),
     ),
   ];
 }
 
 function findingItem(): HTMLElement {
-  const sign = svg("svg", { class: "i", viewBox: "-8 -8 16 16", "aria-hidden": "true" });
+  const sign = svg("svg.i", { viewBox: "-8 -8 16 16", "aria-hidden": "true" });
   sign.append(...findingShapes());
-  return html("li", { class: "finding waiting" }, sign, "check: open it");
+  return html("li.finding.waiting", sign, "check: open it");
 }
 
 function keySection(): HTMLElement[] {
-  const items = KEYS.map(([keys, words]) => html("li", {}, html("kbd", {}, keys), words));
-  return [html("h3", {}, "Keys"), html("ul", { class: "keys" }, ...items)];
+  const items = KEYS.map(([keys, words]) => html("li", html("kbd", keys), words));
+  return [html("h3", "Keys"), html("ul.keys", ...items)];
 }
 
 function stroke(kind: "taken" | "cond" | "off" | "double"): SVGSVGElement {

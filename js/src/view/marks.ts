@@ -15,14 +15,14 @@ const SHAPES = GEOMETRY.breakpoints;
 
 export class Marks {
   /** Above the nodes. */
-  readonly element = svg("g", { class: "marks" });
+  readonly element = svg("g.marks");
   /** Below the nodes, so that a ring doesn't cross the count on a node's border. */
-  readonly under = svg("g", { class: "marks" });
+  readonly under = svg("g.marks");
   private _drawn = "";
-  private readonly _ghost = svg("g", { class: "bp ghost", "aria-hidden": "true" });
+  private readonly _ghost = svg("g.bp.ghost", { "aria-hidden": "true" });
 
   constructor(private readonly _layout: WireLayout) {
-    this._ghost.append(svg("path", { class: "dot", d: SHAPES.on.dot }));
+    this._ghost.append(svg("path.dot", { d: SHAPES.on.dot }));
   }
 
   /** Draws all anew when any of it changed: there are few. */
@@ -81,7 +81,7 @@ function ring({ x, y, w, h }: WireBox, name: string): SVGElement {
 
 function ear({ x, y, w }: WireBox): SVGElement {
   const d = `M${x + w - G.ear} ${y}H${x + w - G.radius}A${G.radius} ${G.radius} 0 0 1 ${x + w} ${y + G.radius}V${y + G.ear}Z`;
-  return svg("path", { class: "ear", d });
+  return svg("path.ear", { d });
 }
 
 function dot({ x, y, h }: WireBox, look: BreakpointLook): SVGElement {
@@ -89,8 +89,8 @@ function dot({ x, y, h }: WireBox, look: BreakpointLook): SVGElement {
   return svg(
     "g",
     { class: look === "off" ? "bp off" : "bp", transform: `translate(${x} ${y + h / 2})` },
-    svg("circle", { class: "halo", r: SHAPES.halo_radius }),
-    svg("path", { class: "dot", d: shape.dot }),
-    shape.mark === "" ? null : svg("path", { class: "mark", d: shape.mark }),
+    svg("circle.halo", { r: SHAPES.halo_radius }),
+    svg("path.dot", { d: shape.dot }),
+    shape.mark === "" ? null : svg("path.mark", { d: shape.mark }),
   );
 }

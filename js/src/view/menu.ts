@@ -1,7 +1,7 @@
 /** The menu of a node, on a right click: the same commands as the keys, at the pointer, inside the view. */
 
 import { button } from "./controls.ts";
-import { html } from "./dom.ts";
+import { html, on } from "./dom.ts";
 
 export interface MenuItem {
   readonly label: string;
@@ -11,7 +11,7 @@ export interface MenuItem {
 }
 
 export class Menu {
-  readonly element = html("div", { class: "menu", role: "menu", hidden: true });
+  readonly element = html("div.menu", { role: "menu", hidden: true });
   private _back: HTMLElement | SVGElement | null = null;
 
   constructor(
@@ -19,12 +19,14 @@ export class Menu {
     signal: AbortSignal,
   ) {
     _root.append(this.element);
-    this.element.addEventListener("keydown", (event) => this._press(event), { signal });
-    this.element.addEventListener("focusout", (event) => this._left(event), { signal });
-    _root.ownerDocument.addEventListener(
+    on(this.element, "keydown", (event) => this._press(event), signal);
+    on(this.element, "focusout", (event) => this._left(event), signal);
+    on(
+      _root.ownerDocument,
       "pointerdown",
       (event) => !this.element.contains(event.target as Node) && this.close(),
-      { signal, capture: true },
+      signal,
+      true,
     );
   }
 

@@ -17,11 +17,11 @@ export class NodeView {
   private readonly _ring: SVGRectElement;
   private readonly _box: SVGRectElement;
   private readonly _fill: SVGRectElement;
-  private readonly _glyph = svg("g", { class: "glyph" });
-  private readonly _time = svg("text", { class: "time" });
+  private readonly _glyph = svg("g.glyph");
+  private readonly _time = svg("text.time");
   private readonly _progress: SVGPathElement;
   private readonly _gate: SVGPathElement;
-  private readonly _times = svg("g", { class: "times" });
+  private readonly _times = svg("g.times");
   private readonly _isPill: boolean;
   private readonly _findings: readonly WireFinding[];
   private _status: NodeStatus | null = null;
@@ -41,11 +41,8 @@ export class NodeView {
     const length = w - 2 * G.progress_inset;
     const y = h - G.progress_bottom;
     const from = G.progress_inset + length * G.progress_from;
-    this._progress = svg("path", {
-      class: "progress",
-      d: `M${from} ${y}H${G.progress_inset + length * G.progress_to}`,
-    });
-    this._gate = svg("path", { class: "gate", d: `M${G.gate_inset} ${-G.gate_above}H${w - G.gate_inset}` });
+    this._progress = svg("path.progress", { d: `M${from} ${y}H${G.progress_inset + length * G.progress_to}` });
+    this._gate = svg("path.gate", { d: `M${G.gate_inset} ${-G.gate_above}H${w - G.gate_inset}` });
     this.element = svg("g", {
       transform: `translate(${_at.x} ${_at.y})`,
       role: "button",
@@ -79,31 +76,26 @@ export class NodeView {
   private _pill(): SVGElement[] {
     const { w, h } = this._at;
     const inset = G.pill_inset;
-    const inner = svg("rect", {
-      class: "inner",
+    const inner = svg("rect.inner", {
       x: inset,
       y: inset,
       width: w - 2 * inset,
       height: h - 2 * inset,
       rx: h / 2 - inset,
     });
-    const name = svg("text", { class: "name small", x: w / 2, y: h / 2 + G.small_name_dy }, this._node.name);
+    const name = svg("text.name.small", { x: w / 2, y: h / 2 + G.small_name_dy }, this._node.name);
     return this._node.kind === "end" ? [inner, name] : [name];
   }
 
   private _body(): SVGElement[] {
     const { w, h } = this._at;
     const top = h / 2 - GEOMETRY.size / 2;
-    const name = svg(
-      "text",
-      { class: "name", x: G.name_x, y: h / 2 + G.name_dy },
-      cut(visible(this._node.name), G.name_letters),
-    );
+    const name = svg("text.name", { x: G.name_x, y: h / 2 + G.name_dy }, cut(visible(this._node.name), G.name_letters));
     setAttribute(this._glyph, "transform", `translate(${G.glyph_x} ${top})`);
     // For small scales, where the name is hidden and the glyph stands in the middle (graph.css).
     this._glyph.style.setProperty("--mid", `${w / 2 - GEOMETRY.size / 2}px, ${top}px`);
     setAttribute(this._time, "y", h / 2 + G.time_dy);
-    const sync = svg("path", { class: "sync", d: `M${G.sync_inset} ${G.sync_y}H${w - G.sync_inset}` });
+    const sync = svg("path.sync", { d: `M${G.sync_inset} ${G.sync_y}H${w - G.sync_inset}` });
     return [...(this._node.join === "all" ? [sync] : []), this._glyph, name, this._time];
   }
 

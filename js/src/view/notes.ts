@@ -19,7 +19,7 @@ const NOTE = { beside: 12, letter: 6.4, high: 30 } as const;
 
 /** Notes of waiting joins, drawn into a layer that scales with the picture. */
 export class WaitingNotes {
-  readonly element = svg("g", { class: "notes" });
+  readonly element = svg("g.notes");
   private _drawn = new Map<string, { state: NodeState; element: SVGGElement }>();
 
   constructor(
@@ -50,8 +50,7 @@ export class WaitingNotes {
       svg("text", { class: className, x: spot.x, y, "text-anchor": spot.anchor }, line);
     const middle = box.y + box.h / 2;
     const element = svg(
-      "g",
-      { class: "waiting" },
+      "g.waiting",
       text("aside", lines[0] ?? "", middle - 3),
       text("aside more", lines[1] ?? "", middle + 12),
     );
@@ -85,7 +84,7 @@ export class WaitingNotes {
 
 /** Labels of fixed size for a layer that doesn't scale. */
 export class Tags {
-  readonly element = svg("g", { class: "tags" });
+  readonly element = svg("g.tags");
 
   constructor(
     private readonly _index: GraphIndex,

@@ -2,7 +2,7 @@
 
 import { lookUp } from "../core/record.ts";
 import type { NodeStatus, Snapshot, WireLayout } from "../protocol/generated.ts";
-import { html, setAttribute, svg } from "./dom.ts";
+import { html, on, setAttribute, svg } from "./dom.ts";
 import type { Stage } from "./stage.ts";
 
 /** It stands in the shelf below the picture, between the zoom buttons and the legend. */
@@ -17,7 +17,7 @@ const ORDER: readonly NodeStatus[] = ["idle", "skipped", "done", "queued", "wait
 export class Overview {
   readonly element: HTMLElement;
   private readonly _paths = new Map(ORDER.map((status) => [status, svg("path", { class: status })] as const));
-  private readonly _seen = svg("rect", { class: "seen" });
+  private readonly _seen = svg("rect.seen");
   private readonly _canvas: SVGSVGElement;
   private _scale = 1;
   private _snapshot: Snapshot | null = null;
@@ -32,9 +32,9 @@ export class Overview {
     const h = Math.max(1, _layout.height);
     this._canvas = svg("svg", { viewBox: `0 0 ${w} ${h}` });
     this._canvas.append(...this._paths.values(), this._seen);
-    this.element = html("div", { class: "overview", "aria-hidden": "true" }, this._canvas);
-    this._canvas.addEventListener("pointerdown", (event) => this._jump(event), { signal });
-    this._canvas.addEventListener("pointermove", (event) => event.buttons === 1 && this._jump(event), { signal });
+    this.element = html("div.overview", { "aria-hidden": "true" }, this._canvas);
+    on(this._canvas, "pointerdown", (event) => this._jump(event), signal);
+    on(this._canvas, "pointermove", (event) => event.buttons === 1 && this._jump(event), signal);
   }
 
   update(snapshot: Snapshot): void {

@@ -23,7 +23,7 @@ interface Placed<V> {
 }
 
 export class Picture {
-  readonly element = svg("g", { class: "picture" });
+  readonly element = svg("g.picture");
   private readonly _layers = { groups: svg("g"), edges: svg("g"), nodes: svg("g"), labels: svg("g") };
   private readonly _nodes = new Map<string, Placed<Part>>();
   private readonly _edges = new Map<string, Placed<EdgeView>>();

@@ -1,5 +1,6 @@
 /** Comets along edges just taken: 700 ms, once per crossing, at most 12 at a time; the rest merge into a number. */
 
+import { atEnd } from "../core/ending.ts";
 import type { WireEvent } from "../protocol/generated.ts";
 import type { EdgeView } from "./edge_view.ts";
 
@@ -14,7 +15,7 @@ export class Pulses {
     private readonly _edgeView: (id: string) => EdgeView | null,
     signal: AbortSignal,
   ) {
-    signal.addEventListener("abort", () => this.clear(), { once: true });
+    atEnd(signal, () => this.clear());
   }
 
   /** Starts a comet for each edge that the events say was taken; where one flies, or too many do, a number grows. */

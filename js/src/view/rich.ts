@@ -4,7 +4,7 @@ import { html } from "./dom.ts";
 
 /** Words of which some are bold, as nodes. */
 export function richNodes(rich: Rich): (HTMLElement | string)[] {
-  return rich.map((part) => (typeof part === "string" ? part : html("b", {}, part.b)));
+  return rich.map((part) => (typeof part === "string" ? part : html("b", part.b)));
 }
 
 /** A value's preview in one line, with an ellipsis where there is more. */

@@ -1,6 +1,7 @@
 /** Everything drawn for one graph in one layout: made anew when the graph is replaced, updated for all else. */
 
 import { type Detail, detailAt } from "../core/camera.ts";
+import { atEnd } from "../core/ending.ts";
 import { runningSeconds } from "../core/follow.ts";
 import { type GraphIndex, indexGraph } from "../core/index_graph.ts";
 import { lookUp } from "../core/record.ts";
@@ -111,7 +112,7 @@ export class Scene {
     world.append(this.picture.element, this._notes.element);
     overlay.append(this._tags.element);
     element.append(this._overview.element);
-    this._signal.addEventListener("abort", () => this._unmount(), { once: true });
+    atEnd(this._signal, () => this._unmount());
   }
 
   private _unmount(): void {

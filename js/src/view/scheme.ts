@@ -3,7 +3,8 @@
  * colours where a host's variable isn't a colour: some hosts store bare channels such as "0 0% 100%".
  */
 
-import { setAttribute } from "./dom.ts";
+import { atEnd } from "../core/ending.ts";
+import { on, setAttribute } from "./dom.ts";
 
 const HOST_VARIABLES: Readonly<Record<string, readonly string[]>> = {
   "--evo-bg": ["--jp-layout-color1", "--vscode-editor-background", "--background"],
@@ -25,10 +26,10 @@ export function followScheme(root: HTMLElement, signal: AbortSignal): void {
   if (document.body !== null) observer.observe(document.body, themed);
   // A theme's style sheet arrives after its name.
   observer.observe(document.head, { childList: true });
-  document.head.addEventListener("load", update, { capture: true, signal });
+  on(document.head, "load", update, signal, true);
   const media = matchMedia("(prefers-color-scheme: dark)");
-  media.addEventListener("change", update, { signal });
-  signal.addEventListener("abort", () => observer.disconnect(), { once: true });
+  on(media, "change", update, signal);
+  atEnd(signal, () => observer.disconnect());
   update();
 }
 

@@ -1,5 +1,7 @@
 /** Dragging over the timeline: the cursor follows the pointer from column to column. */
 
+import { on } from "./dom.ts";
+
 const DRAG_STARTS_AFTER = 4;
 
 export interface Scrubbed {
@@ -10,7 +12,7 @@ export interface Scrubbed {
 }
 
 export function scrub(grid: HTMLElement, target: Scrubbed, signal: AbortSignal): void {
-  grid.addEventListener("pointerdown", (event) => drag(event, grid, target, signal), { signal });
+  on(grid, "pointerdown", (event) => drag(event, grid, target, signal), signal);
 }
 
 function drag(start: PointerEvent, grid: HTMLElement, target: Scrubbed, signal: AbortSignal): void {
@@ -32,9 +34,9 @@ function drag(start: PointerEvent, grid: HTMLElement, target: Scrubbed, signal: 
     over.abort();
     if (dragging) swallowClick(grid);
   };
-  grid.addEventListener("pointermove", move, { signal: over.signal });
-  grid.addEventListener("pointerup", end, { signal: over.signal });
-  grid.addEventListener("pointercancel", () => over.abort(), { signal: over.signal });
+  on(grid, "pointermove", move, over.signal);
+  on(grid, "pointerup", end, over.signal);
+  on(grid, "pointercancel", () => over.abort(), over.signal);
 }
 
 /** The column whose right edge is nearest: the cursor stands after a step. */
@@ -51,6 +53,6 @@ function columnAt(columns: readonly { readonly column: number; readonly right: n
 /** The click that ends a drag isn't a click on a chip. It comes at once or never. */
 function swallowClick(grid: HTMLElement): void {
   const over = new AbortController();
-  grid.addEventListener("click", (event) => event.stopPropagation(), { capture: true, signal: over.signal });
+  on(grid, "click", (event) => event.stopPropagation(), over.signal, true);
   setTimeout(() => over.abort(), 0);
 }

@@ -16,6 +16,7 @@ import {
   visibleBox,
   zoomAbout,
 } from "../core/camera.ts";
+import { atEnd } from "../core/ending.ts";
 import type { WireBox, WireLayout } from "../protocol/generated.ts";
 import { html, setAttribute, svg } from "./dom.ts";
 import { listenForGestures } from "./gestures.ts";
@@ -32,11 +33,11 @@ export class Stage {
   readonly element: HTMLDivElement;
   readonly svg: SVGSVGElement;
   /** Moves and scales with the picture. */
-  readonly world = svg("g", { class: "world" });
+  readonly world = svg("g.world");
   /** Stays in screen pixels; above the picture. */
-  readonly overlay = svg("g", { class: "overlay" });
+  readonly overlay = svg("g.overlay");
   /** Stays in screen pixels; below the picture. */
-  readonly underlay = svg("g", { class: "underlay" });
+  readonly underlay = svg("g.underlay");
   camera: Camera = { scale: 1, x: 0, y: 0 };
   view: Size = { w: 0, h: 0 };
   /** What the buttons and the overview take at the foot of a view that is smaller than its picture. */
@@ -62,13 +63,13 @@ export class Stage {
     /** The height of the view for the height that the picture would like. */
     private readonly _bounded = (wanted: number) => Math.min(HEIGHT.most, Math.max(HEIGHT.least, wanted)),
   ) {
-    this.svg = svg("svg", { class: "graph", role: "group" }, this.underlay, this.world, this.overlay);
-    this.element = html("div", { class: "stage" }, this.svg);
+    this.svg = svg("svg.graph", { role: "group" }, this.underlay, this.world, this.overlay);
+    this.element = html("div.stage", this.svg);
     listenForGestures(this.element, this.svg, this, signal);
     showTooltips(this.svg, signal);
     const observer = new ResizeObserver(() => this._resized());
     observer.observe(this.element);
-    signal.addEventListener("abort", () => observer.disconnect(), { once: true });
+    atEnd(signal, () => observer.disconnect());
   }
 
   onCamera(watcher: () => void): void {

@@ -5,7 +5,7 @@ import { formatDuration, listWords, plural } from "../core/format.ts";
 import type { Job } from "../core/timeline.ts";
 import type { WireStep } from "../protocol/generated_debugging.ts";
 import { debugIcon } from "./debug_icons.ts";
-import { classes, html } from "./dom.ts";
+import { classes, html, on } from "./dom.ts";
 import { stateIcon } from "./glyph.ts";
 
 export interface JobActions {
@@ -87,10 +87,10 @@ function chip(
   const element = html(
     "button",
     { type: "button", class: `job ${look}`, tabindex: -1, title, "aria-label": title },
-    html("span", { class: "who" }, sign, html("span", { class: "cut" }, words), isFold ? html("em", {}, end) : null),
-    end === "" || isFold ? null : html("em", {}, end),
+    html("span.who", sign, html("span.cut", words), isFold ? html("em", end) : null),
+    end === "" || isFold ? null : html("em", end),
   );
-  if (press !== null) element.addEventListener("click", press);
+  if (press !== null) on(element, "click", press);
   return element;
 }
 

@@ -4,13 +4,14 @@
  */
 
 import { position, sayStep } from "../core/debug_words.ts";
+import { atEnd } from "../core/ending.ts";
 import { shownStep } from "../core/overlay.ts";
 import { type Job, layTimeline, STRIP_ABOVE, type TimelineLayout } from "../core/timeline.ts";
 import type { DebugState, WireBranch } from "../protocol/generated_debugging.ts";
 import { button } from "./controls.ts";
 import { debugIcon } from "./debug_icons.ts";
 import { DensityStrip } from "./density_view.ts";
-import { html, setAttribute } from "./dom.ts";
+import { html, on, setAttribute } from "./dom.ts";
 import { Keyed, type Part } from "./keyed.ts";
 import { scrub } from "./scrub.ts";
 import { jobElement } from "./timeline_jobs.ts";
@@ -39,7 +40,7 @@ const LANES_PX = 124; // lanes' names and the rims
 
 export class TimelineView {
   readonly element: HTMLElement;
-  private readonly _grid = html("div", { class: "time", role: "slider", tabindex: 0, "aria-label": "Step" });
+  private readonly _grid = html("div.time", { role: "slider", tabindex: 0, "aria-label": "Step" });
   private readonly _parts = new Keyed(this._grid);
   private readonly _strip: DensityStrip;
   private readonly _unfolded = new Set<number>();
@@ -56,16 +57,16 @@ export class TimelineView {
     signal: AbortSignal,
   ) {
     this._strip = new DensityStrip((step) => this._state !== null && _actions.goTo(step, this._state.branch), signal);
-    this.element = html("div", { class: "timeline" }, this._strip.element, this._grid);
+    this.element = html("div.timeline", this._strip.element, this._grid);
     const toColumn = (column: number) => this._goToColumn(column);
     scrub(this._grid, { columns: () => this._columnEdges(), go: toColumn }, signal);
-    this._grid.addEventListener("keydown", (event) => this._press(event), { signal });
+    on(this._grid, "keydown", (event) => this._press(event), signal);
     const observer = new ResizeObserver(() => {
       this._width = this._grid.clientWidth;
       this._fit();
     });
     observer.observe(this._grid);
-    signal.addEventListener("abort", () => observer.disconnect(), { once: true });
+    atEnd(signal, () => observer.disconnect());
   }
 
   /** @param live What the session stands before or works at, as far as it isn't the past that is shown. */
@@ -127,8 +128,8 @@ export class TimelineView {
           ),
       })),
       ...layout.jobs.map((job) => this._job(job)),
-      { key: "rail", version: "", make: () => html("i", { class: "rail" }) },
-      { key: "end", version: `${last}`, make: () => html("i", { class: "filler" }) },
+      { key: "rail", version: "", make: () => html("i.rail") },
+      { key: "end", version: `${last}`, make: () => html("i.filler") },
     ];
   }
 
@@ -145,7 +146,7 @@ export class TimelineView {
 
   private _hidden(count: number): Part {
     const words = `+ ${count.toLocaleString("en-US")} earlier`;
-    const make = () => html("span", { class: "before dim", title: `${count} earlier steps aren't shown here` }, words);
+    const make = () => html("span.before.dim", { title: `${count} earlier steps aren't shown here` }, words);
     return { key: "before", version: words, make };
   }
 
@@ -155,7 +156,7 @@ export class TimelineView {
     const words = note === "" ? name : `${name} ${note}`;
     const element =
       branch === null
-        ? html("span", { class: "lane" })
+        ? html("span.lane")
         : button("", () => this._actions.branch(branch, element), {
             name: `Branch ${words}`,
             dataKey: `lane ${branch.id}`,
@@ -164,7 +165,7 @@ export class TimelineView {
     element.classList.toggle("current", current);
     element.tabIndex = -1;
     if (sign !== null) element.append(sign);
-    element.append(html("span", { class: "cut" }, name, note === "" ? "" : " ", html("span", { class: "dim" }, note)));
+    element.append(html("span.cut", name, note === "" ? "" : " ", html("span.dim", note)));
     element.style.gridRow = `${row + 2}`;
     return element;
   }
@@ -253,7 +254,7 @@ function place<E extends HTMLElement>(element: E, column: number, row: string, t
 
 function later(column: number): Part {
   const make = () => {
-    const element = html("i", { class: "later" });
+    const element = html("i.later");
     element.style.gridColumn = `${column + 2 + LANE_COLUMN} / -1`;
     return element;
   };
@@ -262,7 +263,7 @@ function later(column: number): Part {
 
 function cursor(column: number, step: number): Part {
   const make = () => {
-    const element = html("i", { class: "cursor" }, html("b", {}, `${step}`));
+    const element = html("i.cursor", html("b", `${step}`));
     element.style.gridColumn = `${Math.max(0, column) + 1 + LANE_COLUMN - (column < 0 ? 1 : 0)}`;
     return element;
   };

@@ -1,13 +1,14 @@
 /** Tooltips of buttons: what one does or why it can't be used, with its key. They come after a moment's rest, and at once
  * with the focus of the keyboard; they stay inside the view. */
 
-import { html } from "./dom.ts";
+import { atEnd } from "../core/ending.ts";
+import { html, on } from "./dom.ts";
 
 const REST_MS = 400;
 const GAP = 7;
 
 export class Tips {
-  readonly element = html("div", { class: "tip", role: "tooltip", hidden: true });
+  readonly element = html("div.tip", { role: "tooltip", hidden: true });
   private _timer: ReturnType<typeof setTimeout> | null = null;
   private _over: HTMLElement | null = null;
 
@@ -16,13 +17,13 @@ export class Tips {
     signal: AbortSignal,
   ) {
     _root.append(this.element);
-    _root.addEventListener("pointerover", (event) => this._enter(hinted(event.target), REST_MS), { signal });
-    _root.addEventListener("pointerleave", () => this._enter(null, 0), { signal });
-    _root.addEventListener("pointerdown", () => this._enter(null, 0), { signal });
-    _root.addEventListener("focusin", (event) => this._focus(event.target), { signal });
-    _root.addEventListener("focusout", () => this._enter(null, 0), { signal });
-    _root.addEventListener("keydown", () => this._enter(null, 0), { signal, capture: true });
-    signal.addEventListener("abort", () => this._enter(null, 0), { once: true });
+    on(_root, "pointerover", (event) => this._enter(hinted(event.target), REST_MS), signal);
+    on(_root, "pointerleave", () => this._enter(null, 0), signal);
+    on(_root, "pointerdown", () => this._enter(null, 0), signal);
+    on(_root, "focusin", (event) => this._focus(event.target), signal);
+    on(_root, "focusout", () => this._enter(null, 0), signal);
+    on(_root, "keydown", () => this._enter(null, 0), signal, true);
+    atEnd(signal, () => this._enter(null, 0));
   }
 
   private _focus(target: EventTarget | null): void {
@@ -44,7 +45,7 @@ export class Tips {
     const words = part.dataset.hint ?? "";
     const key = part.dataset.hintKey ?? "";
     if (words === "" || !part.isConnected) return;
-    this.element.replaceChildren(words, ...(key === "" ? [] : [html("kbd", {}, key)]));
+    this.element.replaceChildren(words, ...(key === "" ? [] : [html("kbd", key)]));
     this.element.hidden = false;
     this._place(part);
   }

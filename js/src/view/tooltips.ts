@@ -1,6 +1,6 @@
 /** Tooltips of nodes and edges, made when the pointer comes: a thousand of them needn't stand in the document. */
 
-import { svg } from "./dom.ts";
+import { on, svg } from "./dom.ts";
 
 export function showTooltips(canvas: SVGSVGElement, signal: AbortSignal): void {
   const title = svg("title");
@@ -10,6 +10,6 @@ export function showTooltips(canvas: SVGSVGElement, signal: AbortSignal): void {
     title.textContent = part.getAttribute("aria-label") ?? part.getAttribute("data-tip");
     if (title.parentNode !== part) part.prepend(title);
   };
-  canvas.addEventListener("pointerover", hover, { signal });
-  canvas.addEventListener("pointerleave", () => title.remove(), { signal });
+  on(canvas, "pointerover", hover, signal);
+  on(canvas, "pointerleave", () => title.remove(), signal);
 }

@@ -1,5 +1,6 @@
 /** Speaks through live regions: one polite, one assertive, both out of sight. Waits a moment to merge what comes fast. */
 
+import { atEnd } from "../core/ending.ts";
 import type { Speech } from "../core/narrate.ts";
 import { html } from "./dom.ts";
 
@@ -15,8 +16,8 @@ export class Voice {
     private readonly _gather: () => readonly Speech[],
     signal: AbortSignal,
   ) {
-    this.element = html("div", { class: "unseen" }, this._polite, this._assertive);
-    signal.addEventListener("abort", () => this._timer !== null && clearTimeout(this._timer), { once: true });
+    this.element = html("div.unseen", this._polite, this._assertive);
+    atEnd(signal, () => this._timer !== null && clearTimeout(this._timer));
   }
 
   /** Something happened: soon it will be asked what to say about it. */

@@ -1,6 +1,6 @@
 /** Zoom, fit and follow by mouse; the same by keys. */
 
-import { html, setAttribute, setText } from "./dom.ts";
+import { html, on, setAttribute, setText } from "./dom.ts";
 import { iconButton } from "./icon_button.ts";
 
 export interface ZoomActions {
@@ -13,7 +13,7 @@ export interface ZoomActions {
 
 export class ZoomBar {
   readonly element: HTMLElement;
-  private readonly _percent = html("button", { type: "button", class: "pct", title: "Show at 100 %  0" });
+  private readonly _percent = html("button.pct", { type: "button", title: "Show at 100 %  0" });
   private readonly _followButton = iconButton("follow", "Follow the running node", "O");
 
   constructor(actions: ZoomActions, signal: AbortSignal) {
@@ -21,15 +21,15 @@ export class ZoomBar {
     const into = iconButton("plus", "Zoom in", "+");
     const fit = iconButton("fit", "Show the whole graph", "F");
     this.element = html(
-      "div",
-      { class: "zoom", role: "group", "aria-label": "Zoom" },
+      "div.zoom",
+      { role: "group", "aria-label": "Zoom" },
       out,
       this._percent,
       into,
       fit,
       this._followButton,
     );
-    const wire = (button: HTMLElement, action: () => void) => button.addEventListener("click", action, { signal });
+    const wire = (button: HTMLElement, action: () => void) => on(button, "click", action, signal);
     wire(out, actions.zoomOut);
     wire(into, actions.zoomIn);
     wire(this._percent, actions.zoomFull);

@@ -122,7 +122,7 @@ export class Aside {
     if (index === null || node === undefined) return;
     const findings = findingsOf(index.graph, id);
     const card = new DetailsCard(node, () => this._host.back(), this._signal, findings);
-    this._cover(html("div", { class: "over" }, card.element));
+    this._cover(html("div.over", card.element));
     this._opened = card;
     this.refresh(this._host.panelView);
     const reply = await this._session.graph.channel.request({ type: "inspect_node", node: id });

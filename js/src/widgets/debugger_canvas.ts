@@ -1,11 +1,12 @@
 /** The graph of the debugger: the picture as it was at the shown point, with breakpoints, gates, ring and dog-ears. */
 
+import { atEnd } from "../core/ending.ts";
 import { nodeOfInterest } from "../core/follow.ts";
 import { type GraphIndex, nameOf } from "../core/index_graph.ts";
 import { shownStep } from "../core/overlay.ts";
 import type { Snapshot, WireBox, WireEvent } from "../protocol/generated.ts";
 import type { DebugState } from "../protocol/generated_debugging.ts";
-import { html, setAttribute } from "../view/dom.ts";
+import { html, on, setAttribute } from "../view/dom.ts";
 import { listenForGutter } from "../view/gutter.ts";
 import { Marks } from "../view/marks.ts";
 import { Scene } from "../view/scene.ts";
@@ -31,7 +32,7 @@ export interface CanvasActions extends Pick<KeyTarget, "open" | "back"> {
 
 export class DebuggerCanvas {
   readonly stage: Stage;
-  private readonly _empty = html("p", { class: "empty" });
+  private readonly _empty = html("p.empty");
   private readonly _zoomBar: ZoomBar;
   private readonly _keyboard: Keyboard;
   private _drawing: { scene: Scene; marks: Marks; end: AbortController } | null = null;
@@ -53,7 +54,7 @@ export class DebuggerCanvas {
     this.stage.onCamera(() => {
       this._moveFrame ||= requestAnimationFrame(() => this._moved());
     });
-    _signal.addEventListener("abort", () => this._end(), { once: true });
+    atEnd(_signal, () => this._end());
     this._listen();
     const target = {
       open: _actions.open,
@@ -128,7 +129,7 @@ export class DebuggerCanvas {
       marks.element.remove();
       marks.under.remove();
     };
-    end.signal.addEventListener("abort", clear, { once: true });
+    atEnd(end.signal, clear);
     this._drawing = { scene, marks, end };
     this._keyboard.attach(scene);
     this.stage.setContent({ w: snapshot.layout.width, h: snapshot.layout.height });
@@ -151,17 +152,17 @@ export class DebuggerCanvas {
       actions.choose(node);
       this._keyboard.focus(node);
     };
-    stage.svg.addEventListener("click", click, { signal, capture: true });
+    on(stage.svg, "click", click, signal, true);
     const open = (event: MouseEvent) => {
       const node = nodeAt(event.target);
       if (node !== null) actions.open(node);
     };
-    stage.svg.addEventListener("dblclick", open, { signal });
+    on(stage.svg, "dblclick", open, signal);
     const focused = (event: FocusEvent) => {
       const node = nodeAt(event.target);
       if (node !== null) actions.choose(node);
     };
-    stage.svg.addEventListener("focusin", focused, { signal });
+    on(stage.svg, "focusin", focused, signal);
     const menu = (event: MouseEvent) => {
       const part = event.target instanceof Element ? event.target.closest<SVGElement>("[data-node]") : null;
       const node = part?.getAttribute("data-node");
@@ -172,7 +173,7 @@ export class DebuggerCanvas {
       const byKey = event.clientX === 0 && event.clientY === 0;
       actions.menu(node, byKey ? { x: box.left + 12, y: box.bottom } : { x: event.clientX, y: event.clientY }, part);
     };
-    stage.svg.addEventListener("contextmenu", menu, { signal });
+    on(stage.svg, "contextmenu", menu, signal);
   }
 
   private *_breakable(): Iterable<readonly [string, WireBox]> {

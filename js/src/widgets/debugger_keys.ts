@@ -2,6 +2,7 @@
 
 import { type DebugAction, debugActionOf } from "../core/debug_keys.ts";
 import { takesText } from "../view/controls.ts";
+import { on } from "../view/dom.ts";
 
 /**
  * @param inner Everything inside the view: keys pressed in its fields stay there.
@@ -24,6 +25,6 @@ export function listenForDebugKeys(
     // Keys of the graph hang on the same element and come after.
     event.stopImmediatePropagation();
   };
-  inner.addEventListener("keydown", shield, { signal });
-  root.addEventListener("keydown", press, { signal });
+  on(inner, "keydown", shield, signal);
+  on(root, "keydown", press, signal);
 }

@@ -4,6 +4,7 @@ import type { DebugSession } from "../bridge/debug_session.ts";
 import { askingNodes, onlyAsks } from "../core/asks.ts";
 import type { DebugAction } from "../core/debug_keys.ts";
 import { sayChange } from "../core/debug_words.ts";
+import { atEnd } from "../core/ending.ts";
 import type { GraphIndex } from "../core/index_graph.ts";
 import { withGates } from "../core/overlay.ts";
 import type { ToolName } from "../core/tools.ts";
@@ -54,7 +55,7 @@ export class DebuggerView implements AsideHost {
     private readonly _session: DebugSession,
     private readonly _signal: AbortSignal,
   ) {
-    const inner = html("div", { class: "inner" });
+    const inner = html("div.inner");
     // Jupyter's own shortcuts leave keys alone that are pressed inside an element with this attribute.
     const attributes = { class: "evo evo-live debugger", "data-lm-suppress-shortcuts": "true", tabindex: -1 };
     this.element = html("section", attributes, inner);
@@ -77,7 +78,7 @@ export class DebuggerView implements AsideHost {
       branch: (branch: WireBranch, at: HTMLElement) => this._branchMenu(branch, at),
     };
     this._timeline = new TimelineView(travel, _signal);
-    const main = html("div", { class: "main" }, this._canvas.stage.element, this._aside.element);
+    const main = html("div.main", this._canvas.stage.element, this._aside.element);
     inner.append(this._toolbar.element, main, this._bar.element, this._timeline.element, this._help.element);
     this._menu = new Menu(inner, _signal);
     new Tips(inner, _signal);
@@ -160,7 +161,7 @@ export class DebuggerView implements AsideHost {
       cancelAnimationFrame(this._frame);
       if (this._clock !== null) clearInterval(this._clock);
     };
-    signal.addEventListener("abort", end, { once: true });
+    atEnd(signal, end);
   }
 
   private _take(events: readonly WireEvent[]): void {

@@ -2,6 +2,7 @@
 
 import type { Session } from "../bridge/session.ts";
 import { onlyAsks } from "../core/asks.ts";
+import { atEnd } from "../core/ending.ts";
 import { lastNode, nodeOfInterest } from "../core/follow.ts";
 import { narrate } from "../core/narrate.ts";
 import { CARD_WIDTH } from "../panels/side.ts";
@@ -27,8 +28,8 @@ export class GraphView {
   private readonly _header = new Header();
   private readonly _legend = new Legend();
   /** Below the graph: what nodes stream where it has no margin. */
-  private readonly _dock = html("div", { class: "dock" });
-  private readonly _empty = html("p", { class: "empty" });
+  private readonly _dock = html("div.dock");
+  private readonly _empty = html("p.empty");
   private readonly _zoomBar: ZoomBar;
   private readonly _voice: Voice;
   private readonly _cards: Cards;
@@ -62,7 +63,7 @@ export class GraphView {
       _signal,
     );
     this._stage.element.append(this._empty, this._zoomBar.element, this._legend.element);
-    const body = html("div", { class: "body" }, this._stage.element, this._dock, this._cards.side.element);
+    const body = html("div.body", this._stage.element, this._dock, this._cards.side.element);
     // Jupyter's own shortcuts leave keys alone that are pressed inside an element with this attribute.
     const attributes = { class: "evo evo-live", "data-lm-suppress-shortcuts": "true" };
     this.element = html("section", attributes, this._header.element, body, this._voice.element);
@@ -88,8 +89,8 @@ export class GraphView {
       this._schedule();
     });
     observer.observe(this.element);
-    signal.addEventListener("abort", () => observer.disconnect(), { once: true });
-    signal.addEventListener("abort", () => this._end(), { once: true });
+    atEnd(signal, () => observer.disconnect());
+    atEnd(signal, () => this._end());
   }
 
   private _end(): void {

@@ -1,7 +1,7 @@
 /** Keys and clicks on the graph: one tab stop for all nodes, arrows along the edges, Enter opens, Escape goes back. */
 
 import { type Action, actionOf, neighbour } from "../core/keys.ts";
-import { setAttribute } from "../view/dom.ts";
+import { on, setAttribute } from "../view/dom.ts";
 import type { Scene } from "../view/scene.ts";
 
 /** What keys can set off besides moving the focus. */
@@ -22,9 +22,9 @@ export class Keyboard {
     private readonly _target: KeyTarget,
     signal: AbortSignal,
   ) {
-    root.addEventListener("keydown", (event) => this._press(event), { signal });
-    canvas.addEventListener("click", (event) => this._click(event), { signal });
-    canvas.addEventListener("focusin", (event) => this._focused(nodeAt(event.target)), { signal });
+    on(root, "keydown", (event) => this._press(event), signal);
+    on(canvas, "click", (event) => this._click(event), signal);
+    on(canvas, "focusin", (event) => this._focused(nodeAt(event.target)), signal);
   }
 
   /** Takes a new drawing; the tab stop stays at the node of the same name, else goes to the first. */
