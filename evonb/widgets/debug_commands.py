@@ -266,7 +266,7 @@ class DebugCommands:
         return f"graph {self._debugger.name!r}"
 
     def _first(self) -> str:
-        found = next((each.uuid for each in self._debugger.waiting() if each.can_run), None)
+        found = next((each.uuid for each in self._debugger.waiting() if each.can_run and not each.running), None)
         if found is None:
             raise EvonbError("Nothing waits that could run", where=self._where, fix="look at an earlier step, or run")
         return str(found)

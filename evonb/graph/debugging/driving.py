@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from evonb.graph import telling
+from evonb.graph.debugging.asked import only_asks
 from evonb.graph.debugging.inside import Parked
 from evonb.graph.debugging.performing import Done
 from evonb.graph.debugging.points import Waiting, start_waits
@@ -34,6 +35,8 @@ class Driver:
     def __init__(self, session: Session) -> None:
         self.flying: dict[asyncio.Task[Done], Waiting] = {}
         self._asking: asyncio.Task[Any] | None = None
+        self._on = False
+        self._single: set[int] = set()
         self._session = session
 
     async def drive(self, first: Iterable[Waiting], *, on: bool, release: Iterable[Parked] = ()) -> list[Waiting]:
@@ -52,6 +55,7 @@ class Driver:
         self._session.wake()
         self._session.error = None
         self._session.performer.asked.clear()
+        self._on, self._single = on, set()
         left: list[Waiting] = []
         try:
             if not self._session.pausing and not self._session.stopping:  # asked for before it had begun
@@ -59,7 +63,9 @@ class Driver:
             self._session.inside.release(release)
             while self.flying and not self._session.inside.is_still(self.flying.values()):
                 for work in await self._next():
-                    left += self._finished(work, on=on)
+                    left += self._finished(work)
+                if only_asks(self._session):
+                    self._session.changed()
         except asyncio.CancelledError:
             ends = self._session.busy in ("debug", "start")
             try:
@@ -89,12 +95,24 @@ class Driver:
         finally:
             self._asking = None
 
-    def _finished(self, work: asyncio.Task[Done], *, on: bool) -> list[Waiting]:
+    def beside(self, ready: Iterable[Waiting], *, on: bool, release: Iterable[Parked]) -> None:
+        """Have the drive that runs take these in too; of a step, what follows from it is left waiting."""
+        ready = tuple(ready)
+        if on:
+            self._on, self._session.pausing = True, False
+        else:
+            self._single |= {each.number for each in ready}
+        self._start(ready)
+        self._session.inside.release(release)
+        self._session.inside.wake()
+
+    def _finished(self, work: asyncio.Task[Done]) -> list[Waiting]:
         waiting = self.flying.pop(work)
         self._session.run.active = len(self.flying)
         if work.cancelled() and self._session.stopping:
             return []
         made = self._finish(waiting, work)
+        on = self._on and waiting.number not in self._single
         go_on = on and not self._session.pausing and not self._session.stopping
         ready = [each for each in made if go_on and self._session.holding.holder(each) is None]
         self._start(ready)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from evonb.graph import record as records
+from evonb.graph.debugging.asked import only_asks, questions_of
 from evonb.graph.debugging.compare import Comparison, compare_lines
 from evonb.graph.debugging.effects import Effect, ledger
 from evonb.graph.debugging.face import Face
@@ -17,6 +18,9 @@ from evonb.graph.debugging.views import WaitingTask, allowed, step_of, waiting_t
 from evonb.graph.debugging.why import Why, why
 from evonb.graph.events import Detach
 from evonb.graph.near import wrong_kind
+
+if TYPE_CHECKING:
+    from evonb.graph.asking import Question
 
 __all__ = ["Looking"]
 
@@ -37,6 +41,15 @@ class Looking(Face):
     def allowed(self) -> dict[str, str]:
         """By command, "" or why it isn't allowed now, as in "Pause: nothing runs"."""
         return allowed(self._session)
+
+    def questions(self) -> list[Question]:
+        """What its nodes ask a person and wait for, oldest first; `question.answer(value)` answers one."""
+        return questions_of(self._session)
+
+    @property
+    def only_asks(self) -> bool:
+        """Whether it runs and waits for nothing but answers to `questions()`; other tasks can be stepped meanwhile."""
+        return only_asks(self._session)
 
     def waiting(self) -> list[WaitingTask]:
         """What waits at the moment that is shown, oldest first; then what waits inside of running nodes."""

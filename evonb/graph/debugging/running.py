@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from evonb.graph.debugging.asked import go_beside, idle_tasks, only_asks
 from evonb.graph.debugging.beginning import begin, decide_start
 from evonb.graph.debugging.face import Face
+from evonb.graph.debugging.inside import Parked
 from evonb.graph.debugging.points import SessionError, Waiting
 from evonb.graph.debugging.session import Session
 from evonb.graph.engine import NOT_GIVEN
@@ -58,6 +60,8 @@ class Running(Face):
         """
         if self._session.begun and not self._session.busy and running_queue is None and self._is_over():
             return self._ended()
+        if only_asks(self._session) and running_queue is None:
+            return await self._beside("resume", self._free(), on=True, rerun_effects=rerun_effects)
         with self._command("resume") as session:
             session.performer.rerun = rerun_effects
             try:
@@ -69,6 +73,8 @@ class Running(Face):
 
     async def step_over(self, node_uuid: str | None = None, *, rerun_effects: bool = False) -> Any:
         """Run one waiting task, or every one of them once, held or not, then pause.
+
+        While nothing but a person's answer is waited for, other tasks can be stepped beside it.
 
         Args:
             node_uuid: The task to run; of a join, those that it still misses are run first. None runs all.
@@ -82,6 +88,8 @@ class Running(Face):
             EffectRepeats: As `resume`.
             SessionError: Another command is running, or the task isn't waiting.
         """
+        if only_asks(self._session):
+            return await self._step_beside(node_uuid, rerun_effects=rerun_effects)
         with self._command("step_over") as session:
             session.performer.rerun = rerun_effects
             try:
@@ -237,9 +245,37 @@ class Running(Face):
 
     async def _on(self, session: Session) -> Any:
         session.inside.stepping.clear()
-        ready = [each for each in self._point.waiting if each.can_run and session.holding.holder(each) is None]
-        await session.drive(ready, on=True, release=[each for each in session.inside.parked if not each.held])
+        await session.drive(self._free(), on=True, release=[each for each in session.inside.parked if not each.held])
         return session.result()
+
+    def _free(self) -> list[Waiting]:
+        """What could run and isn't held."""
+        holder = self._session.holding.holder
+        return [each for each in self._point.waiting if each.can_run and holder(each) is None]
+
+    async def _step_beside(self, uuid: str | None, *, rerun_effects: bool) -> None:
+        inside = self._session.inside
+        self._may("step_over")
+        parked = list(inside.parked) if uuid is None else [each for each in (inside.find(uuid),) if each is not None]
+        inside.stepping |= {each.path for each in parked}
+        tasks = idle_tasks(self._session) if uuid is None else [] if parked else [self._must_wait(str(uuid))]
+        for task in tasks:
+            if not task.can_run:
+                what = f"{task.node.name!r} still misses inputs"
+                raise SessionError(what, fix="answer the question first, or step what it misses")
+        await self._beside("step_over", tasks, on=False, release=parked, rerun_effects=rerun_effects)
+
+    async def _beside(
+        self, command: str, tasks: list[Waiting], *, on: bool, rerun_effects: bool, release: Iterable[Parked] = ()
+    ) -> None:
+        """Run these beside the nodes that wait for answers."""
+        self._may(command)
+        session = self._session
+        session.performer.rerun = rerun_effects
+        try:
+            await go_beside(session, tasks, on=on, release=release)
+        finally:
+            session.performer.rerun = False
 
     async def _step(self, session: Session, waiting: Waiting, release: Any) -> None:
         while not waiting.can_run:

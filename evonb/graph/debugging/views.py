@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from evonb.graph.debugging.asked import idle_tasks, only_asks
 from evonb.graph.debugging.effects import is_effect
 from evonb.graph.debugging.line import Call, Moment, Step
 from evonb.graph.debugging.points import Waiting, start_waits
@@ -168,6 +169,15 @@ def _runnable(session: Session) -> str:
     return "" if can else "the run is over"
 
 
+def _steppable(session: Session) -> str:
+    """While only answers are waited for, what waits elsewhere can be stepped."""
+    if not session.busy or not only_asks(session):
+        return _runnable(session)
+    if session.line.cursor is not None:
+        return "it runs: go back to live first"
+    return "" if idle_tasks(session) or session.inside.parked else "it waits for an answer"
+
+
 def _inner(session: Session) -> str:
     if reason := _runnable(session):
         return reason
@@ -216,8 +226,8 @@ def _stoppable(session: Session) -> str:
 COMMANDS: dict[str, tuple[str, Callable[[Session], str]]] = {
     "start": ("Start", _still),
     "debug": ("Run", _still),
-    "resume": ("Resume", _runnable),
-    "step_over": ("Step", _runnable),
+    "resume": ("Resume", _steppable),
+    "step_over": ("Step", _steppable),
     "step_into": ("Step into", _inner),
     "step_out": ("Step out", _out),
     "run_to": ("Run to here", _runnable),
