@@ -8,7 +8,9 @@ from typing import Any
 from IPython.core.completer import SimpleCompletion, context_matcher
 
 from evonb.errors import EvonbError
+from evonb.graph.asking import open_questions
 from evonb.graph.debugger import GraphEngineDebugger
+from evonb.magics.answering import answer_choices, asking_nodes
 from evonb.magics.evo import COMMANDS
 from evonb.magics.options import OPTIONS
 from evonb.magics.session import Session, current
@@ -46,6 +48,8 @@ def suggestions(line: str) -> list[str]:
 def _arguments(session: Session, command: str, given: list[str]) -> list[str]:
     if command in ("show", "run", "debug", "runs"):
         return [] if given else list(session.graphs())
+    if command == "answer":
+        return asking_nodes() if given[-1:] == ["at"] else ["at"] if given else answer_choices(open_questions())
     find = _CHOICES.get(command)
     if find is None or len(given) >= (2 if command == "compare" else 1):
         return _BREAK_WORDS if command == "break" and given else []

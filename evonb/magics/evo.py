@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from evonb._optional import require
 from evonb.errors import MagicError
-from evonb.magics import debugging, looking
+from evonb.magics import answering, debugging, looking
 from evonb.magics.evo_inputs import name_of, read_inputs
 from evonb.magics.listing import Table, graph_table
 from evonb.magics.options import near
@@ -16,7 +16,10 @@ from evonb.widgets.display import show, show_once
 
 __all__ = ["COMMANDS", "refuse_in_function", "run_command", "run_line"]
 
-USAGE = "%evo list | show NAME | run NAME [inputs] | debug NAME [inputs] | break NODE | step | back | resume | state"
+USAGE = (
+    "%evo list | show NAME | run NAME [inputs] | debug NAME [inputs] | break NODE | step | back | resume | state"
+    " | answer VALUE [at NODE]"
+)
 
 
 async def run_command(line: str, *, shown: bool = False) -> Any:
@@ -93,5 +96,6 @@ COMMANDS: Mapping[str, Callable[[Session, str], Awaitable[Any]]] = {
     "run": _run,
     **debugging.COMMANDS,
     **looking.COMMANDS,
+    **answering.COMMANDS,
 }
-_RUNS = frozenset({"run", "debug", "step", "resume", "to", "fork"})
+_RUNS = frozenset({"run", "debug", "step", "resume", "to", "fork", "answer"})

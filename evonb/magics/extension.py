@@ -106,7 +106,13 @@ class Extension:
 
 
 def _evo_magic(line: str) -> Any:
-    """List, show and run graphs: %evo list | show NAME | run NAME [inputs]"""
+    """List, show, run and debug graphs, and answer what their nodes ask.
+
+    %evo list | show NAME | run NAME [inputs] | debug NAME [inputs] | answer VALUE [at NODE]
+
+    In a session that debug began: break NODE | step [NODE] | resume | to NODE | pause | stop | state [KEY] | why NODE
+    | who KEY | edit KEY=EXPR | back [N] | on [N] | live | until EXPR | fork [NAME] | compare A B | runs | open RUN
+    """
     return run_line(line)
 
 

@@ -11,7 +11,7 @@ from evonb.graph.debugging.points import SessionError
 from evonb.magics.evo_inputs import name_of, names_over
 from evonb.magics.options import near
 from evonb.magics.session import Session
-from evonb.magics.standing import Answer, Standing, standing_of
+from evonb.magics.standing import Answer, Standing, asked_lines, standing_of
 from evonb.magics.tables import comparison_table, run_table, state_table, write_table
 from evonb.magics.target import SOON_S, debugger_of, split_target, wait_until_still
 from evonb.protocol.preview import fields_of
@@ -29,7 +29,8 @@ async def _state(session: Session, rest: str) -> Any:
     state = state_shown(debugger, at)
     if not key:
         step = next((each for each in line if each.number == at), None)
-        return state_table(state, step.wrote if step is not None else ())
+        asked = "; ".join(line.strip() for line in asked_lines(debugger.questions()))
+        return state_table(state, step.wrote if step is not None else (), asked)
     fields = fields_of(state) or {}
     if key not in fields:
         raise MagicError(f"The state has no key {key!r}", where=f"%evo state {key}", fix=near(key, list(fields)))

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from evonb.graph.asking import Question
 from evonb.graph.debugger import GraphEngineDebugger
 from evonb.graph.debugging.line import Step
 from evonb.graph.debugging.views import WaitingTask
+from evonb.graph.topology import node_id
 
-__all__ = ["Answer", "Standing", "standing_of"]
+__all__ = ["Answer", "Standing", "asked_lines", "place_of", "standing_of"]
+
+CHOICES_CHARS = 120
 
 
 class Answer(str):
@@ -47,7 +51,7 @@ def standing_of(debugger: GraphEngineDebugger) -> Standing:
     line, looking = debugger.history(), debugger.looking_at
     at = looking if looking is not None else (line[-1].number if line else 0)
     step = next((each for each in line if each.number == at), None)
-    lines = [_headline(debugger, status, line, at, looking), *_last(step)]
+    lines = [_headline(debugger, status, line, at, looking), *_last(step), *asked_lines(debugger.questions())]
     if status not in ("running", "pausing") or looking is not None:
         lines += _waits(debugger.waiting())
     return Standing(status, at, tuple(lines))
@@ -63,13 +67,30 @@ def _headline(debugger: GraphEngineDebugger, status: str, line: Sequence[Step], 
             f"Looking at step {at} of {last}{where}; nothing runs. %evo fork goes on from here, %evo live leads back."
         )
     words = {
-        "running": "Running; %evo pause stops before the next node.",
+        "running": "Waits for you: %evo answer VALUE goes on."
+        if debugger.only_asks
+        else "Running; %evo pause stops before the next node.",
         "pausing": "Pausing: the running node is waited for.",
         "paused": f"Paused after step {at}{where}." if at else f"Paused at the start{where}.",
         "failed": f"Failed at step {at}{where}: mend it and %evo step runs the node again.",
         "finished": f"Finished after step {at}{where}.",
     }
     return words.get(status, status)
+
+
+def place_of(question: Question) -> str:
+    """The node that asks, as the picture calls it."""
+    return node_id(question.path, question.node) if question.node else "a question outside of a node"
+
+
+def asked_lines(asked: Sequence[Question]) -> list[str]:
+    """What is asked, one line for each question."""
+    return [f"  {place_of(each)} asks: {' '.join(each.text.split())[:200]}{_choices(each)}" for each in asked]
+
+
+def _choices(question: Question) -> str:
+    found = [str(value) for value in question.schema.get("enum", ())]
+    return f" ({', '.join(found)})" if found and len(", ".join(found)) <= CHOICES_CHARS else ""
 
 
 def _last(step: Step | None) -> list[str]:

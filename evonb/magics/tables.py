@@ -18,13 +18,13 @@ CELL_CHARS = 40
 """Of a value in a table with several values in a row."""
 
 
-def state_table(state: Any, changed: tuple[str, ...] = ()) -> Table:
+def state_table(state: Any, changed: tuple[str, ...] = (), note: str = "") -> Table:
     """Key, type and value, one line each; what the shown step wrote is marked."""
     rows = [
         ("*" if key in changed else "", str(key), kind_of(value), preview(value)["text"])
         for key, value in (fields_of(state) or {}).items()
     ]
-    return Table(("", "key", "type", "value"), rows, "The state is empty")
+    return Table(("", "key", "type", "value"), rows, f"The state is empty. {note}".rstrip(" ."), note)
 
 
 def write_table(debugger: GraphEngineDebugger, key: str) -> Table:

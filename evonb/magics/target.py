@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from typing import Any
 
 from evonb.errors import EvonbError, MagicError, NodeError
+from evonb.graph.asking import watch_questions
 from evonb.graph.debugger import GraphEngineDebugger
 from evonb.graph.debugging.effects import EffectRepeats
 from evonb.magics.cards import card_of, card_text, show_card
@@ -70,14 +72,21 @@ def debugger_of(session: Session, name: str) -> GraphEngineDebugger:
 async def follow(debugger: GraphEngineDebugger, work: Awaitable[Any]) -> Any:
     """Wait for a command that runs nodes: in a terminal to its end, in a notebook for a moment.
 
+    In both no longer than until nothing but a person's answer is waited for: the next cell may give it.
+
     A failed node is shown as a card and isn't raised: the session stands at it, to be mended.
 
     Returns:
         What the command gave; None if it goes on in the background.
     """
     task = asyncio.ensure_future(work)
-    done, _ = await asyncio.wait((task,), timeout=SOON_S if has_kernel() else None)
-    if not done:
+    asks = asyncio.ensure_future(_until(debugger, lambda: debugger.only_asks))
+    limit_s = SOON_S if has_kernel() else None
+    try:
+        await asyncio.wait((task, asks), timeout=limit_s, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        asks.cancel()
+    if not task.done():
         _left.add(task)
         task.add_done_callback(_forget)
         return None
@@ -106,17 +115,31 @@ def _tell(error: EvonbError) -> None:
 
 
 async def wait_until_still(debugger: GraphEngineDebugger, limit_s: float | None = None) -> None:
-    """Wait while the session runs: a command that needs a paused one, in a cell that was run right after another."""
-    if debugger.status in STILL:
+    """Wait while the session runs: a command that needs a paused one, in a cell that was run right after another.
+
+    A session that only waits for a person is still, too.
+    """
+
+    def is_still() -> bool:
+        return debugger.status in STILL or debugger.only_asks
+
+    if is_still():  # also where no loop runs
         return
-    changed = asyncio.Event()
-    leave = debugger.watch(changed.set)
-    try:
+    with suppress(TimeoutError):
         async with asyncio.timeout(limit_s):
-            while debugger.status not in STILL:
-                changed.clear()
-                await changed.wait()
-    except TimeoutError:
-        pass
+            await _until(debugger, is_still)
+
+
+async def _until(debugger: GraphEngineDebugger, holds: Callable[[], bool]) -> None:
+    if holds():
+        return
+    loop, changed = asyncio.get_running_loop(), asyncio.Event()
+    leave = debugger.watch(changed.set)
+    hear_no_more = watch_questions(lambda *_: loop.call_soon_threadsafe(changed.set))
+    try:
+        while not holds():
+            changed.clear()
+            await changed.wait()
     finally:
         leave()
+        hear_no_more()

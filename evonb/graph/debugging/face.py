@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from evonb.errors import GraphError
+from evonb.graph.debugging.asked import questions_of
 from evonb.graph.debugging.points import Point, SessionError, Waiting
 from evonb.graph.debugging.views import COMMANDS
 from evonb.graph.near import near_names, wrong_kind
@@ -143,6 +144,8 @@ class Face:
 
 
 def _fix(session: Session) -> str:
+    if asked := questions_of(session):
+        return f"answer {asked[0].text!r:.80} first, or call stop()"
     if session.busy:
         return "wait until it has paused, or call pause()"
     return "look at allowed()" if session.begun else "begin with debug(inputs) or start(inputs)"

@@ -10,10 +10,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from evonb.graph import record as records
+from evonb.graph.debugging.asked import questions_of
 from evonb.graph.debugging.line import RAN, Moment, line_to
 from evonb.graph.debugging.points import Point, Waiting
 from evonb.graph.failure import ordinal
 from evonb.graph.plan import EdgePlan, NodePlan
+from evonb.graph.topology import node_id
 from evonb.graph.waits import parted
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Why", "why"]
 
-Kind = Literal["running", "failed", "waits", "held", "ready", "ran twice", "ran", "not chosen", "not reached"]
+Kind = Literal["running", "asks", "failed", "waits", "held", "ready", "ran twice", "ran", "not chosen", "not reached"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ def why(session: Session, node: NodePlan) -> Why:
     point = session.past.here.point
     waiting = [each for each in point.waiting if each.node is node]
     if any(each.number in {flying.number for flying in session.flying.values()} for each in waiting):
-        return Why("running", f"{node.name} runs now.")
+        return _running(session, node)
     for each in waiting:
         if not each.can_run:
             return _join(session, point, each)
@@ -59,6 +61,16 @@ def why(session: Session, node: NodePlan) -> Why:
     if ran:
         return _once(session, ran[0])
     return _never(session, node)
+
+
+def _running(session: Session, node: NodePlan) -> Why:
+    asked = [each for each in questions_of(session) if (*each.path, each.node)[0] == node.name]
+    if not asked:
+        return Why("running", f"{node.name} runs now.")
+    inside = node_id(asked[0].path, asked[0].node or "")
+    who = node.name if inside == node.name else f"{node.name} runs now; inside of it {inside}"
+    facts = {"questions": [each.text for each in asked]}
+    return Why("asks", f"{who} asks a person and waits for the answer: {asked[0].text}", facts)
 
 
 def _ready(session: Session, waiting: Waiting) -> Why:

@@ -217,6 +217,24 @@ async def test_what_travels_is_bounded(desk_of: Callable[..., Desk]) -> None:
     assert asked[1].get("default") is None  # JSON has no NaN
 
 
+async def test_other_tasks_are_stepped_by_the_panel_while_a_node_asks(desk_of: Callable[..., Desk]) -> None:
+    async def other(state: Any) -> dict[str, int]:
+        return {"other": 1}
+
+    desk = desk_of(person=HumanInput(question="Go on?"), other=other)
+    desk.debugger.set_breakpoint("other")
+    handle = desk.debugger.start({})
+    (asked,) = await desk.asks()
+    await desk.until(lambda state: state["allowed"]["step_one"] == "")
+    assert (desk.state["status"], desk.state["would_run"]) == ("running", ["other"])
+    await desk.do("step_one", task=None)
+    state = await desk.until(lambda state: [step["node"] for step in state["steps"]] == ["begin", "other"])
+    assert state["questions"] == [asked]
+    await desk.do("resume")
+    await desk.do("answer", question=asked["id"], value="yes")
+    assert await handle == {"other": 1, "answer": "yes"}
+
+
 async def test_a_page_that_is_loaded_while_a_node_asks_finds_the_question(
     desk_of: Callable[..., Desk], comms: list[Any]
 ) -> None:
