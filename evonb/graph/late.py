@@ -13,7 +13,7 @@ from typing import Any
 from evonb.graph.containers import WRAP, ReadDict, ReadList
 from evonb.graph.isolate import _TAKE
 
-__all__ = ["BIG", "LateDict", "LateList", "late"]
+__all__ = ["BIG", "LateDict", "LateList", "fill_first", "late"]
 
 BIG = 256
 """Copying fewer elements than this costs no more than finding out whether a node can see them."""
@@ -58,7 +58,7 @@ class LateDict(ReadDict):
 
 def late(value: Any) -> Any:
     """The late copy of a list or dict."""
-    return LateList(value) if value.__class__ is list else LateDict(value)
+    return LateList(value) if isinstance(value, list) else LateDict(value)
 
 
 def _filling(name: str) -> Any:
@@ -70,14 +70,15 @@ def _filling(name: str) -> Any:
     return method
 
 
-def _fill_first(kind: type, builtin: type) -> None:
+def fill_first(kind: type, builtin: type) -> None:
+    """Have a class fill itself, by its `_fill`, before anything that its builtin base can do is done with it."""
     left = _LEFT.split(" ")
     for name in dir(builtin):
         if name not in left and callable(getattr(builtin, name)):
             setattr(kind, name, _filling(name))
 
 
-_fill_first(LateList, list)
-_fill_first(LateDict, dict)
+fill_first(LateList, list)
+fill_first(LateDict, dict)
 for _kind, _read in ((LateList, ReadList), (LateDict, ReadDict)):
     WRAP[_kind], _TAKE[_kind] = _read, lambda value: value._base

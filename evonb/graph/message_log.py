@@ -15,9 +15,13 @@ __all__ = ["MessageLog", "append_log", "clean_messages"]
 
 
 class MessageLog(list[Any]):
-    """Messages without repeats. `ids` wanders to the newest log of a line; an older one finds its ids again."""
+    """Messages without repeats. `ids` wanders to the newest log of a line; an older one finds its ids again.
 
-    __slots__ = ("ids",)
+    `later` belongs to logs that haven't been read yet (`late_log`).
+    """
+
+    __slots__ = ("ids", "later")
+    later: Any
 
     def __init__(self, messages: Any = (), ids: set[str] | None = None) -> None:
         super().__init__(messages)
@@ -32,6 +36,22 @@ class MessageLog(list[Any]):
             self.ids = {message.msg_id for message in self}
         return self.ids
 
+    def appended(self, new: list[Any]) -> MessageLog:
+        """A new log of this one and cleaned messages, repeats dropped."""
+        ids = self.known()
+        merged = MessageLog(self, ids)
+        self.ids = None
+        for message in new:
+            if message.msg_id not in ids:
+                ids.add(message.msg_id)
+                merged.append(message)
+        return merged
+
+    def since(self, before: MessageLog) -> list[Any] | None:
+        """What was appended to an earlier log to make this one; None if this one doesn't begin with it."""
+        count = len(before)
+        return self[count:] if self[:count] == before else None
+
 
 def clean_messages(new: Any, old: Any, node_name: str | None) -> Any:
     """The messages of a delta that `old` doesn't hold: cast, with ids and the name of their node, held by nobody else.
@@ -43,25 +63,17 @@ def clean_messages(new: Any, old: Any, node_name: str | None) -> Any:
         if not new._changed and not new._own:
             return MISSING
         new = list.__getitem__(new, slice(None))
-    known = _known(old)
-    return [
-        _attributed(item, node_name)
-        for item in messages_of(new)
-        if getattr(item, "msg_id", None) is None or item.msg_id not in known
-    ]
+    given = list(messages_of(new))
+    if any(getattr(item, "msg_id", None) is not None for item in given):
+        known = _known(old)
+        given = [item for item in given if getattr(item, "msg_id", None) is None or item.msg_id not in known]
+    return [_attributed(item, node_name) for item in given]
 
 
 def append_log(old: Any, new: list[Any]) -> MessageLog:
     """A new log of `old` and the cleaned messages `new`, repeats dropped."""
     log = old if isinstance(old, MessageLog) else MessageLog(() if old is MISSING else _unique(old))
-    ids = log.known()
-    merged = MessageLog(log, ids)
-    log.ids = None
-    for message in new:
-        if message.msg_id not in ids:
-            ids.add(message.msg_id)
-            merged.append(message)
-    return merged
+    return log.appended(new)
 
 
 def _known(old: Any) -> set[str]:

@@ -50,7 +50,7 @@ class StoredStep:
         at_s, duration_s: When it began on the run's clock, and how long it took.
         delta: What it wrote; values of any type that the store's codec knows.
         cut: Keys that a filter, a merge or an edit set anew, or None.
-        snapshot: The whole state after it where one is kept, else None.
+        snapshot: The state after it where one is kept, else None. What of it goes on from an earlier one is in `notes`.
         notes: Plain JSON that the debugger keeps with it: the hops taken, tasks made, effects, an error.
     """
 

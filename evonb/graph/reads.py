@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from pydantic import BaseModel
 
-__all__ = ["Reads", "keys_read"]
+__all__ = ["NO_READS", "Reads", "keys_read"]
 
 _TRIED = ((3, 11), (3, 12), (3, 13))
 _GENERATORS = inspect.CO_GENERATOR | inspect.CO_ASYNC_GENERATOR
@@ -82,6 +82,21 @@ class Reads:
             return True
         method = getattr(model, "__getitem__", None)
         return isinstance(method, FunctionType) and bool(self._attributes()) and _is_plain_getattr(method)
+
+
+class _NoReads(Reads):
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        super().__init__(lambda state: None, None, ())
+
+    def sees(self, key: str) -> bool:
+        """Whether the reader looks straight into storage: never."""
+        return False
+
+
+NO_READS: Reads = _NoReads()
+"""Of a reader that looks at values through Python only, so that all of them may come late."""
 
 
 def _own_bases(model: type) -> list[type]:

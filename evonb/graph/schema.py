@@ -19,6 +19,7 @@ from evonb.graph.containers import WRAP
 from evonb.graph.fields import Field, compile_field, unknown_key
 from evonb.graph.isolate import take, wrap
 from evonb.graph.late import BIG, late
+from evonb.graph.late_log import LateLog
 from evonb.graph.lending import Pool, lend
 from evonb.graph.message_log import MessageLog
 from evonb.graph.reads import Reads
@@ -72,12 +73,14 @@ class CompiledSchema:
         for key, value in values.items():
             kind = value.__class__
             if kind in lent:
-                if (kind is list or kind is dict) and len(value) > BIG and self._unseen(reads, key):
+                if kind is not set and len(value) > BIG and self._unseen(reads, key):
                     out[key] = late(value)
                 else:
                     out[key] = lend(pool, key, value)
             elif value is MISSING:
                 self._fill(out, key)
+            elif kind is LateLog and self._unseen(reads, key):
+                out[key] = late(value)
             elif WRAP.get(kind, wrap) is not None:
                 out[key] = wrap(value)
         return out if self.model is None else self._instance(out)
@@ -91,7 +94,7 @@ class CompiledSchema:
         for key, value in values.items():
             if value is MISSING:
                 self._fill(out, key)
-            elif value.__class__ is MessageLog:
+            elif isinstance(value, MessageLog):
                 out[key] = list(value)
         return out if self.model is None else self._instance(out)
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,11 +26,12 @@ from evonb.persistence.forms import DECODE, DUMP, ENCODE, LEARN, TAG, Unstorable
 from evonb.persistence.names import TypeMissing, name_of
 from evonb.persistence.standin import StandIn
 
-__all__ = ["Encoded", "Problems", "decode", "decode_mapping", "encode", "encode_mapping"]
+__all__ = ["Encoded", "LateMapping", "Problems", "decode", "decode_late", "decode_mapping", "encode", "encode_mapping"]
 
 _WORTH_SHARING = 4096
 """Values of a mapping with a text as long as this go into a blob: one that a later step repeats costs nothing."""
 
+_PLAIN = json.JSONDecoder()
 _ASCII = json.JSONEncoder(check_circular=False, separators=(",", ":")).encode
 
 
@@ -112,6 +113,35 @@ def decode_mapping(text: str, fetch: Callable[[str], bytes]) -> dict[str, Any]:
     if not isinstance(values, dict):
         raise StoreError("A stored mapping isn't one", fix="the file may be damaged")
     return {key[1:] if key.startswith(TAG) else key: value for key, value in values.items()}
+
+
+def decode_late(text: str, read: Callable[[str], Any]) -> LateMapping:
+    """What `encode_mapping` encoded, each value decoded when somebody asks for it.
+
+    Args:
+        text: The text of an `Encoded`.
+        read: Decodes one value's text.
+
+    Raises:
+        StoreError: The text isn't one that `encode_mapping` made.
+    """
+    try:
+        return LateMapping(_members(text), read)
+    except (ValueError, IndexError) as error:
+        raise StoreError(f"A stored mapping isn't readable: {error}", fix="the file may be damaged") from error
+
+
+def _members(text: str) -> dict[str, str]:
+    """The members of a compact JSON object, each value as text."""
+    members: dict[str, str] = {}
+    if text[0] != "{":
+        raise ValueError("it isn't an object")
+    at = 1
+    while text[at] != "}":
+        key, colon = _PLAIN.raw_decode(text, at + (text[at] == ","))
+        _, at = _PLAIN.raw_decode(text, colon + 1)
+        members[key[1:] if key.startswith(TAG) else key] = text[colon + 1 : at]
+    return members
 
 
 def decode(text: str, fetch: Callable[[str], bytes]) -> Any:
@@ -245,6 +275,34 @@ class _Reader:
         except Exception as error:
             # The class is gone or has changed, or a package isn't there: the rest of the run stays readable.
             return StandIn(_shown(form.get("t", tag)), _reason(error), form["v"], form)
+
+
+class LateMapping(Mapping[str, Any]):
+    """What `decode_late` gives: read-only; each value is decoded once."""
+
+    __slots__ = ("_decoded", "_read", "_texts")
+
+    def __init__(self, texts: Mapping[str, str], read: Callable[[str], Any]) -> None:
+        self._texts = texts
+        self._read = read
+        self._decoded: dict[str, Any] = {}
+
+    def __getitem__(self, key: str) -> Any:
+        if key not in self._decoded:
+            self._decoded[key] = self._read(self._texts[key])
+        return self._decoded[key]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._texts)
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def __contains__(self, key: object) -> bool:
+        return key in self._texts
+
+    def __repr__(self) -> str:
+        return repr(dict(self))
 
 
 def _shown(ref: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from evonb.errors import StateError
 from evonb.graph.ports import RunHeader, StoredStep
-from evonb.persistence.codec import decode_mapping, encode_mapping
+from evonb.persistence.codec import decode, decode_late, decode_mapping, encode_mapping
 from evonb.persistence.errors import StoreError
 
 __all__ = ["COLUMNS", "Row", "document_text", "from_row", "header_values", "plain", "to_row"]
@@ -19,7 +19,6 @@ Values = tuple[Any, ...]
 
 COLUMNS = "branch, node, visit, parents, status, at_s, duration_s, size_bytes, delta, cut, snapshot, notes"
 
-_MAPPINGS = ("delta", "cut", "snapshot", "notes")
 _LARGEST = 1 << 32
 
 
@@ -69,9 +68,10 @@ def from_row(number: int, values: Values, fetch: Fetch, where: str) -> StoredSte
     Raises:
         StoreError: The row isn't readable.
     """
-    branch, node, visit, parents, status, at_s, duration_s, _, *texts = values
+    branch, node, visit, parents, status, at_s, duration_s, _, delta, cut, snapshot, notes = values
     try:
-        parts = {name: text and decode_mapping(text, fetch) for name, text in zip(_MAPPINGS, texts, strict=True)}
+        parts = {"delta": delta, "cut": cut, "notes": notes}
+        read = {name: text and decode_mapping(text, fetch) for name, text in parts.items()}
         return StoredStep(
             number=number,
             branch=branch,
@@ -81,12 +81,29 @@ def from_row(number: int, values: Values, fetch: Fetch, where: str) -> StoredSte
             status=status,
             at_s=at_s,
             duration_s=duration_s,
-            **parts,
+            snapshot=snapshot and _late(snapshot, fetch, number, where),
+            **read,
         )
     except (StoreError, ValueError, TypeError) as error:
-        reason = error.what if isinstance(error, StoreError) else str(error)
-        fix = "the file may be damaged; the other steps can be read"
-        raise StoreError(f"Step {number} can't be read: {reason}", where=where, fix=fix) from error
+        raise _unreadable(number, error, where) from error
+
+
+def _late(text: str, fetch: Fetch, number: int, where: str) -> Mapping[str, Any]:
+    """Whole states are large, and those who read one seldom want all of it."""
+
+    def read(value: str) -> Any:
+        try:
+            return decode(value, fetch)
+        except StoreError as error:
+            raise _unreadable(number, error, where) from error
+
+    return decode_late(text, read)
+
+
+def _unreadable(number: int, error: Exception, where: str) -> StoreError:
+    reason = error.what if isinstance(error, StoreError) else str(error)
+    fix = "the file may be damaged; the other steps can be read"
+    return StoreError(f"Step {number} can't be read: {reason}", where=where, fix=fix)
 
 
 def header_values(header: RunHeader) -> tuple[Values, Mapping[str, bytes], list[tuple[str, StateError]]]:

@@ -13,6 +13,7 @@ from evonb.graph.debugging.line import RAN, Moment
 from evonb.graph.debugging.points import Waiting
 from evonb.graph.decide import Task
 from evonb.graph.events import BreakpointHit
+from evonb.graph.reads import NO_READS
 from evonb.graph.record import Record
 from evonb.graph.topology import node_id
 
@@ -38,6 +39,11 @@ class LogLine:
     step: int
     node: str
     text: str
+
+
+def _is_small(condition: Condition | None) -> bool:
+    """Whether it is in the small language, which looks at a value only by what Python does with it."""
+    return condition is None or condition.restricted
 
 
 class Holding:
@@ -180,7 +186,8 @@ class Holding:
             condition = condition or each.condition
             if condition is not None or each.log is not None:
                 schema = self._session.plan.schema
-                state = schema.hand_out(records.values_of(schema, record()), {})
+                reads = NO_READS if _is_small(condition) and _is_small(each.log) else None
+                state = schema.hand_out(records.values_of(schema, record()), {}, reads)
                 delta = None if moment is None else dict(moment.record.delta or {})
             self._verdicts[key] = self._verdict(each, state, delta, each.node or "", condition)
         return self._verdicts[key]
@@ -202,8 +209,9 @@ class Holding:
 
     def _asked(self, each: Breakpoint, condition: Condition, record: Record, moment: Moment) -> bool | None:
         schema = self._session.plan.schema
+        reads = NO_READS if _is_small(condition) else None
         try:
-            return bool(condition(schema.hand_out(records.values_of(schema, record), {}), moment.record.delta))
+            return bool(condition(schema.hand_out(records.values_of(schema, record), {}, reads), moment.record.delta))
         except Exception:  # `_judge` says so
             return None
 

@@ -18,7 +18,7 @@ from evonb.graph.record import Record
 from evonb.graph.schema import CompiledSchema, Values
 from evonb.typing import MISSING
 
-__all__ = ["hops_from", "plain", "record_from", "rough_size", "row_of"]
+__all__ = ["hops_from", "is_log", "logs", "plain", "record_from", "rough_size", "row_of"]
 
 _ROW_BYTES = 150
 
@@ -66,7 +66,7 @@ def row_of(moment: Moment, first: int, last: int) -> StoredStep:
 
 def plain(values: Mapping[str, Any]) -> dict[str, Any]:
     """Values as the codec knows them."""
-    return {key: list(value) if value.__class__ is MessageLog else value for key, value in values.items()}
+    return {key: list(value) if isinstance(value, MessageLog) else value for key, value in values.items()}
 
 
 def _cut(moment: Moment) -> dict[str, Any]:
@@ -122,10 +122,14 @@ def logs(schema: CompiledSchema, values: Mapping[str, Any]) -> Values:
     """Whole values as the state keeps them: lists of messages are logs again."""
     made: Values = {}
     for key, value in values.items():
-        field = schema.fields.get(key)
-        is_log = field is not None and field.strategy == "append_messages" and value is not MISSING
-        made[key] = MessageLog(value) if is_log else value
+        made[key] = MessageLog(value) if is_log(schema, key) and value is not MISSING else value
     return made
+
+
+def is_log(schema: CompiledSchema, key: str) -> bool:
+    """Whether the state keeps a key as a log of messages."""
+    field = schema.fields.get(key)
+    return field is not None and field.strategy == "append_messages"
 
 
 def record_from(schema: CompiledSchema, row: StoredStep, task: Task) -> Record:

@@ -7,6 +7,7 @@ its own is that it may stop between tasks. Commands that read the past or change
 from __future__ import annotations
 
 import asyncio
+import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,6 +27,8 @@ from evonb.graph.debugging.points import Numbers, Point, SessionError, Waiting, 
 from evonb.graph.decide import Hop, Outcome, Task, decide, in_edge_order
 from evonb.graph.events import ForkMade, RunPaused
 from evonb.graph.isolate import take
+from evonb.graph.late_log import read_all
+from evonb.graph.message_log import MessageLog
 from evonb.graph.plan import Plan
 from evonb.graph.record import Record
 from evonb.graph.run import Run
@@ -51,6 +54,7 @@ class Session:
         error: What the failed task raised, while the session stands at it.
         keeper: Writes moments to the store; None for a session in memory.
         opened_with: The inputs of a stored run that nobody has been told of yet.
+        unread: Lists of messages that are still in the store; they are read in the background after a command.
     """
 
     def __init__(self, plan: Plan, hub: Hub, limit: int | None) -> None:
@@ -86,6 +90,7 @@ class Session:
         self.load_whole: Callable[[], None] | None = None
         self.stored_position: Mapping[str, Any] | None = None
         self.opened_with: Mapping[str, Any] | None = None
+        self.unread: list[MessageLog] = []
         self.keeper = None
 
     # --- what it stands at ---------------------------------------------------------------------------
@@ -188,6 +193,10 @@ class Session:
             if self.keeper is not None:
                 self.keeper.pause()
             self.changed()
+            if self.unread:
+                # Not for speed: the file may be gone when somebody looks.
+                logs, self.unread = self.unread, []
+                threading.Thread(target=read_all, args=(logs,), name="evonb-reading", daemon=True).start()
 
     def attach(self, run: Run) -> None:
         """Stand on this run."""

@@ -51,10 +51,10 @@ class Storing(Face):
     def open_run(self, run_id: str) -> None:
         """Go on with a stored run where it stands: breakpoints, pins, branches and half-arrived joins included.
 
-        Runs nothing, and reads only where it stands; values are read when somebody asks, or before it goes on. A
-        warning says then what couldn't be made again, such as objects whose class is gone. What routers and filters
-        answered is kept; only a start that hadn't answered when the process was killed waits to be asked again, so
-        they must give the same state the same answer.
+        Runs nothing, and reads only where it stands; values are read when somebody asks, or before it goes on, old
+        messages after that. A warning says then what couldn't be made again, such as objects whose class is gone.
+        What routers and filters answered is kept; only a start that hadn't answered when the process was killed waits
+        to be asked again, so they must give the same state the same answer.
 
         Args:
             run_id: As `runs` tells it.
@@ -107,12 +107,12 @@ class Storing(Face):
             made = reader.tail_with_stand_ins()
             self._name_branches(session, run_id)
             if made:
-                self._say_what_is_missing(session, run_id)
+                self._say_what_is_missing(run_id, stand_ins_of(session))
 
+        reader.tell_missing = lambda found: self._say_what_is_missing(run_id, found)
         return tail, reader.whole
 
-    def _say_what_is_missing(self, session: Session, run_id: str) -> None:
-        found = stand_ins_of(session)
+    def _say_what_is_missing(self, run_id: str, found: Mapping[str, Any]) -> None:
         if not found:
             return
         named = [f"{path} ({each.type_name}: {each.reason})" for path, each in found.items()]

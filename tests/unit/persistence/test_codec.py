@@ -27,6 +27,7 @@ from pydantic import BaseModel, PrivateAttr
 from evonb.errors import StateError
 from evonb.graph.isolate import wrap
 from evonb.persistence import StandIn, StoreError, decode, decode_mapping, encode, encode_mapping, stand_ins
+from evonb.persistence.codec import decode_late
 from evonb.typing import MISSING, AssistantMessage, Function, ToolCall, UserMessage
 from tests.unit.persistence.samples import (
     Access,
@@ -441,3 +442,33 @@ def test_a_large_value_that_did_not_change_is_shared() -> None:
     first, second = encode_mapping({"table": table, "n": 1}), encode_mapping({"n": 2, "table": dict(table)})
     assert first.blobs == second.blobs
     assert len(second.text) < 100
+
+
+# --- late -----------------------------------------------------------------------------------------
+
+
+def test_a_late_mapping_decodes_only_what_is_asked_for_and_that_once() -> None:
+    values = {"n": 1, "$odd, {key}": [1, (2, 3)], "text": "a, b: {}" * 900, "order": {"deep": [MISSING]}, "none": None}
+    encoded = encode_mapping(values)
+    asked: list[str] = []
+
+    def read(text: str) -> Any:
+        asked.append(text)
+        return decode(text, encoded.blobs.__getitem__)
+
+    late = decode_late(encoded.text, read)
+    assert (list(late), len(late), "text" in late, "nothing" in late) == (list(values), 5, True, False)
+    assert asked == []
+    assert late["$odd, {key}"] is late["$odd, {key}"]
+    assert len(asked) == 1
+    assert late == values == dict(late)
+    assert len(asked) == 5
+    with pytest.raises(KeyError):
+        late["nothing"]
+    assert decode_late("{}", read) == {}
+
+
+@pytest.mark.parametrize("text", ["", "[1]", "{", '{"a"', '{"a":', '{"a":1', '{"a":}', '{"a":1,"b"', "null"])
+def test_a_late_mapping_of_a_damaged_text_is_refused(text: str) -> None:
+    with pytest.raises(StoreError, match="isn't readable"):
+        decode_late(text, lambda value: value)

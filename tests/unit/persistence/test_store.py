@@ -363,3 +363,23 @@ def test_a_damaged_row_is_named_and_the_others_stay_readable(opened: Open, path:
     assert later.step("run-1", 3) == step(3)
     with pytest.raises(StoreError, match="Step 2 can't be read"):
         later.step("run-1", 2)
+
+
+def test_a_part_of_a_state_that_is_missing_is_named_when_it_is_asked_for(opened: Open, path: Path) -> None:
+    import sqlite3
+
+    store = opened()
+    store.begin(header())
+    store.append("run-1", step(1, snapshot={"n": 1, "text": "x" * 10_000}))
+    store.close()
+    connection = sqlite3.connect(path)
+    connection.execute("DELETE FROM blobs")
+    connection.commit()
+    connection.close()
+    found = opened().step("run-1", 1)
+    assert found is not None
+    assert found.snapshot is not None
+    assert found.snapshot["n"] == 1
+    with pytest.raises(StoreError, match=r"Step 1 can't be read: a part of it .* is missing") as caught:
+        found.snapshot["text"]
+    assert str(path) in caught.value.where
