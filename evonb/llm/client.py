@@ -14,10 +14,10 @@ from evonb._secrets import FromEnv, check_no_secrets
 from evonb.errors import EvonbError
 from evonb.llm.assemble import INLINE, REASONING_FIELDS
 from evonb.llm.connection import Connection
-from evonb.llm.explain import with_near_names
-from evonb.llm.failures import ModelError, RequestRejected
+from evonb.llm.failures import ModelError
 from evonb.llm.model import ChunkSink, Messages, putter
 from evonb.llm.reader import ReplyReader, checked
+from evonb.llm.served import Served
 from evonb.llm.stream import ChatStream, SyncChatStream
 from evonb.llm.thinking import ThinkTags
 from evonb.llm.wire import SendReasoning, response_format, to_wire, tools_to_wire
@@ -26,7 +26,7 @@ from evonb.typing import ChatStreamChunk, LLMChatResponse
 __all__ = ["ChatClient"]
 
 
-class ChatClient:
+class ChatClient(Served):
     """A chat model behind an OpenAI-compatible server.
 
     May be used from several threads and event loops at once. Needs the package `openai` (extra `llm`), which loads
@@ -73,10 +73,10 @@ class ChatClient:
         headers: Mapping[str, str | FromEnv] | None = None,
         **defaults: Any,
     ) -> None:
-        self.model = model
-        self._connection = Connection(
+        connection = Connection(
             base_url=base_url, api_key=api_key, timeout_s=timeout_s, max_retries=max_retries, headers=headers
         )
+        super().__init__(model, connection)
         self._streams = stream
         self._accept_cut_off = accept_cut_off
         self._send_reasoning = send_reasoning
@@ -84,9 +84,6 @@ class ChatClient:
         self._defaults = defaults
         self._reasoning_field = REASONING_FIELDS[0]
         self._can_ask_usage = stream
-
-    def __repr__(self) -> str:
-        return f"ChatClient({self.model!r}, base_url={self._connection.shown!r})"
 
     def to_saved(self) -> dict[str, Any]:
         """What a saved graph holds of it: everything but keys and the values of headers, which come from variables.
@@ -183,30 +180,6 @@ class ChatClient:
         body = self._body(messages, options)
         return SyncChatStream(lambda stream: self._pieces_sync(body, stream))
 
-    async def aclose(self) -> None:
-        """Close the connections; the next request opens new ones."""
-        await self._connection.aclose()
-
-    def close(self) -> None:
-        """Close the connections of the blocking calls; the next request opens new ones."""
-        self._connection.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_exc: object) -> None:
-        await self.aclose()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_exc: object) -> None:
-        self.close()
-
-    @property
-    def _where(self) -> str:
-        return f"model {self.model!r} at {self._connection.shown}"
-
     def _body(self, messages: Messages | str, options: dict[str, Any]) -> dict[str, Any]:
         """The request, without what decides about streaming."""
         body = {**self._defaults, **options}
@@ -240,10 +213,7 @@ class ChatClient:
                 raise
             except Exception as error:
                 if not self._goes_without_usage(error):
-                    failure = self._failure(reader, error)
-                    if _is_unknown(failure):
-                        failure = with_near_names(failure, self.model, await self._connection.model_names())
-                    raise failure from error
+                    raise await self._told(self._failure(reader, error)) from error
         stream.finish(self._finished(reader))
 
     def _pieces_sync(self, body: dict[str, Any], stream: SyncChatStream) -> Generator[ChatStreamChunk, None, None]:
@@ -259,10 +229,7 @@ class ChatClient:
                 raise
             except Exception as error:
                 if not self._goes_without_usage(error):
-                    failure = self._failure(reader, error)
-                    if _is_unknown(failure):
-                        failure = with_near_names(failure, self.model, self._connection.model_names_sync())
-                    raise failure from error
+                    raise self._told_sync(self._failure(reader, error)) from error
         stream.finish(self._finished(reader))
 
     def _goes_without_usage(self, error: Exception) -> bool:
@@ -282,7 +249,3 @@ class ChatClient:
         if field in (*REASONING_FIELDS, INLINE):
             self._reasoning_field = field  # this server takes it back under the name that it gave it
         return checked(response, self._where, accept_cut_off=self._accept_cut_off)
-
-
-def _is_unknown(failure: ModelError) -> bool:
-    return isinstance(failure, RequestRejected) and failure.status == 404

@@ -8,14 +8,14 @@ from typing import Any, Self
 
 from evonb.errors import EvonbError
 from evonb.llm.connection import Connection
-from evonb.llm.explain import with_near_names
-from evonb.llm.failures import ModelError, RequestRejected
+from evonb.llm.failures import ModelError
+from evonb.llm.served import Served
 from evonb.typing import EmbedResponse, EmbedUsage, RerankResponse, RerankUsage
 
 __all__ = ["EmbedClient", "RerankClient"]
 
 
-class _VectorClient:
+class _VectorClient(Served):
     """What both share: one POST, whose answer is one JSON object.
 
     Args:
@@ -24,11 +24,7 @@ class _VectorClient:
     """
 
     def __init__(self, model: str, **connection: Any) -> None:
-        self.model = model
-        self._connection = Connection(**connection)
-
-    def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.model!r}, base_url={self._connection.shown!r})"
+        super().__init__(model, Connection(**connection))
 
     def to_saved(self) -> dict[str, Any]:
         """What a saved graph holds of it: everything but keys and the values of headers."""
@@ -39,49 +35,19 @@ class _VectorClient:
         """A client of such settings; it connects with the first request."""
         return cls(**fields)
 
-    async def aclose(self) -> None:
-        """Close the connections; the next request opens new ones."""
-        await self._connection.aclose()
-
-    def close(self) -> None:
-        """Close the connections of the blocking calls; the next request opens new ones."""
-        self._connection.close()
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_exc: object) -> None:
-        await self.aclose()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_exc: object) -> None:
-        self.close()
-
-    @property
-    def _where(self) -> str:
-        return f"model {self.model!r} at {self._connection.shown}"
-
     async def _post(self, path: str, body: dict[str, Any]) -> Any:
         client = await self._connection.async_client()
         try:
             return await client.post(path, body={"model": self.model, **body}, cast_to=object)
         except Exception as error:
-            failure = self._failure(error)
-            if isinstance(failure, RequestRejected) and failure.status == 404:
-                failure = with_near_names(failure, self.model, await self._connection.model_names())
-            raise failure from error
+            raise await self._told(self._failure(error)) from error
 
     def _post_sync(self, path: str, body: dict[str, Any]) -> Any:
         client = self._connection.sync_client()
         try:
             return client.post(path, body={"model": self.model, **body}, cast_to=object)
         except Exception as error:
-            failure = self._failure(error)
-            if isinstance(failure, RequestRejected) and failure.status == 404:
-                failure = with_near_names(failure, self.model, self._connection.model_names_sync())
-            raise failure from error
+            raise self._told_sync(self._failure(error)) from error
 
     def _failure(self, error: Exception) -> ModelError:
         explained = self._connection.explained(error, self._where)
