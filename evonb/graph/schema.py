@@ -232,13 +232,17 @@ class CompiledSchema:
             fix="return a dict with the keys to change, or None for no change",
         )
 
+    def key_of(self, name: str) -> str | None:
+        """The key that has this name or alias; None when the schema has none."""
+        if name in self.fields:
+            return name
+        return self._aliases.get(name, name if self._open else None)
+
     def name_of(self, key: str, who: str) -> str | None:
         """The name of a key or alias; None with a warning (strict: an error) when the schema has none."""
-        if key in self.fields:
-            return key
-        name = self._aliases.get(key)
-        if name is not None or self._open:
-            return name or key
+        name = self.key_of(key)
+        if name is not None:
+            return name
         error = unknown_key(key, self.fields)
         error.where = who
         if self.strict:

@@ -111,7 +111,7 @@ class Changing(Face):
         session.settle()
         session.wake()
         now = after.find(target.number) or target
-        change = Change(target.number, schema._aliases.get(key, key), value, source)
+        change = Change(target.number, schema.key_of(key) or key, value, source)
         session.append(after, "edited", ran=now, record=record_of(now, after), change=change)
         session.holding.forget((target.number,))
         session.run.bus.emit(StateEdited, (), node=target.node.name, keys=(change.key,))

@@ -6,12 +6,11 @@ refused before anything has changed.
 
 from __future__ import annotations
 
-import difflib
 from dataclasses import replace
 from typing import Any
 
 from evonb.graph import record as records
-from evonb.graph.debugging.points import Point, SessionError, Waiting
+from evonb.graph.debugging.points import Point, SessionError, Waiting, known_key
 from evonb.graph.decide import Arrival, Slot, Task
 from evonb.graph.record import Record
 from evonb.graph.schema import CompiledSchema
@@ -92,25 +91,15 @@ def _as(task: Task, inputs: tuple[Record, ...], parents: tuple[Task, ...]) -> Ta
     return made
 
 
-def _name(schema: CompiledSchema, key: str) -> str:
-    if key not in schema.fields and key not in schema._aliases and not schema._open:
-        near = difflib.get_close_matches(str(key), schema.fields, n=1)
-        raise SessionError(
-            f"The state has no key {key!r}",
-            fix=f"did you mean {near[0]!r}?" if near else f"it has {', '.join(map(repr, schema.fields))}",
-        )
-    name = schema.name_of(key, "The edit")
-    assert name is not None
-    return name
-
-
 def _replaced(schema: CompiledSchema, record: Record, key: str, value: Any) -> Record:
-    return records.cut(schema, record, {**_shown(schema, record), _name(schema, key): value}, "The edit", records.Edit)
+    return records.cut(
+        schema, record, {**_shown(schema, record), known_key(schema, key): value}, "The edit", records.Edit
+    )
 
 
 def _changed(schema: CompiledSchema, record: Record, key: str, value: Any) -> Record:
     """The record as if its task had returned this value for the key."""
-    name = _name(schema, key)
+    name = known_key(schema, key)
     if record.parent is None or record.parents is not None or record.cut is not None:
         return _replaced(schema, record, name, value)
     before = records.values_of(schema, record.parent)

@@ -9,9 +9,11 @@ from dataclasses import dataclass, field, replace
 
 from evonb.errors import EvonbError
 from evonb.graph.decide import Hop, Outcome, Slot, SlotKey, Task
+from evonb.graph.near import near_names
 from evonb.graph.plan import NodePlan
+from evonb.graph.schema import CompiledSchema
 
-__all__ = ["Numbers", "Point", "SessionError", "Waiting", "advanced", "start_waits"]
+__all__ = ["Numbers", "Point", "SessionError", "Waiting", "advanced", "known_key", "start_waits"]
 
 
 class SessionError(EvonbError, RuntimeError):
@@ -104,3 +106,19 @@ def advanced(
     new += [Waiting(numbers.next(), hop.target, hop=hop, source=task) for hop in outcome.ended]
     turns = point.turns + (0 if ran is None else 1)
     return replace(point, waiting=(*left, *new), slots=slots, turns=turns), new
+
+
+def known_key(schema: CompiledSchema, name: str) -> str:
+    """The state key that a command means by a name or alias.
+
+    Raises:
+        SessionError: The state has no such key.
+    """
+    key = schema.key_of(name)
+    if key is None:
+        near = near_names(name, schema.fields)
+        raise SessionError(
+            f"The state has no key {name!r}",
+            fix=f"did you mean {near[0]!r}?" if near else f"it has {', '.join(map(repr, schema.fields))}",
+        )
+    return key

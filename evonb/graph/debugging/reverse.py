@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from evonb.graph import record as records
 from evonb.graph.debugging.line import RAN, Moment, line_to
-from evonb.graph.debugging.points import SessionError
-from evonb.graph.near import near_names
+from evonb.graph.debugging.points import SessionError, known_key
 from evonb.graph.record import Record
 from evonb.graph.schema import CompiledSchema
 from evonb.typing import MISSING
@@ -44,7 +43,7 @@ def writes(session: Session, key: str) -> list[Write]:
     Raises:
         SessionError: The state has no such key.
     """
-    name = _known(session, key)
+    name = known_key(session.plan.schema, key)
     return [_write(session.plan.schema, each, name) for each in _writers(session, name)]
 
 
@@ -54,7 +53,7 @@ def last_write(session: Session, key: str) -> Moment:
     Raises:
         SessionError: There is none.
     """
-    name = _known(session, key)
+    name = known_key(session.plan.schema, key)
     line = session.past
     found = [each for each in _writers(session, name) if line.cursor is None or each is not line.cursor]
     if not found:
@@ -76,17 +75,6 @@ def first_true(session: Session, predicate: Callable[[Any], Any]) -> Moment:
         if predicate(schema.hand_out(records.values_of(schema, each.record), {})):
             return each
     raise SessionError("It has never been true so far", fix="give a predicate of the state, (state) -> bool")
-
-
-def _known(session: Session, key: str) -> str:
-    schema = session.plan.schema
-    if schema.fields and key not in schema.fields and key not in schema._aliases and not schema._open:
-        near = near_names(key, schema.fields)
-        raise SessionError(
-            f"The state has no key {key!r}",
-            fix=f"did you mean {near[0]!r}?" if near else f"it has {', '.join(map(repr, schema.fields))}",
-        )
-    return schema._aliases.get(key, key)
 
 
 def _writers(session: Session, key: str) -> Iterator[Moment]:

@@ -6,7 +6,7 @@ import type { EdgeState, WireEdge, WireRoute } from "../protocol/generated.ts";
 import { classes, setAttribute, svg } from "./dom.ts";
 import { GEOMETRY } from "./glyph.ts";
 
-const LABEL_LETTERS = GEOMETRY.node.name_letters;
+const LABEL_LETTERS = GEOMETRY.node.label_letters;
 
 export class EdgeView {
   readonly element: SVGGElement;
