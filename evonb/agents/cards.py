@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from pydantic import BaseModel
+
 from evonb.agents.conversation import Text
 from evonb.agents.models import ModelSet
 from evonb.agents.payloads import short
@@ -71,10 +73,10 @@ def type_line(kind: Any) -> str:
 
 
 def thing_line(thing: Any) -> str:
-    """An object as it shows itself, or its class."""
-    if "__repr__" in vars(type(thing)):
-        return short(repr(thing))
-    return type(thing).__name__
+    """An object as it shows itself, or its class; what pydantic shows of a model tells too much."""
+    if type(thing).__repr__ in (object.__repr__, BaseModel.__repr__):
+        return type(thing).__name__
+    return short(repr(thing))
 
 
 def _tool(tool: Any) -> str:
