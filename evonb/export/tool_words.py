@@ -51,7 +51,7 @@ def tool_at_work(state: NodeState, elapsed_s: float) -> str:
     calls = [call for call in state["tools"] if call["status"] == "running"] if state["status"] == "running" else []
     if not calls:
         return ""
-    more = f" and {len(calls) - 1} more" if len(calls) > 1 else ""
+    more = f" + {len(calls) - 1}" if len(calls) > 1 else ""
     began = calls[0]["started_s"]
     spent = "" if began is None else f", {duration(max(0.0, elapsed_s - began))}"
     return f"{cut(visible(calls[0]['tool']), 14)}{more}{spent}"

@@ -49,7 +49,8 @@ function steps(told: readonly Told[], branch: number, first: number): WireStep[]
     const at_s = clock;
     clock += duration_s;
     const rest = { branch, wave, lane, status: "done" as const, effect: node === "tools" };
-    const heavy = { wrote: [...wrote], tools: [], tokens: null };
+    const tools = node === "tools" ? ["find", "read", "read"] : [];
+    const heavy = { wrote: [...wrote], tools, tokens: node === "draft" ? 876 : null };
     return { number: first + i, task: `t${first + i}`, node, visit, at_s, duration_s, ...rest, ...heavy };
   });
 }
@@ -61,6 +62,14 @@ export function pictureAfter(shown: readonly WireStep[], blank: Snapshot = BLANK
     const { node, visit, at_s, duration_s, wrote } = step;
     const end = at_s + duration_s;
     events.push({ type: "node_started", at_s, node, visit });
+    step.tools.forEach((tool, at) => {
+      const status = at === 2 ? "failed" : "done";
+      const call = { id: `${at}`, tool, status, started_s: null, duration_s: 0.3 } as const;
+      events.push({ type: "tool_call", at_s: end, node, call, text: `${tool} {"order": 7}\n` });
+    });
+    const { tokens } = step;
+    if (tokens !== null)
+      events.push({ type: "usage", at_s: end, node, tokens_in: tokens - 64, tokens_out: 64, seconds: 1.3 });
     if (step.status === "failed") events.push({ type: "node_failed", at_s: end, node, duration_s, what: "KeyError" });
     else events.push({ type: "node_finished", at_s: end, node, duration_s, wrote });
     const next = shown[i + 1]?.wave ?? -1;
@@ -324,6 +333,27 @@ export function running(): Fixture {
     allowed: allowed(refused),
   };
   return { snapshot, debug, picture: null };
+}
+
+/** A tool is at work, another one has failed, and the engine has warned of a node. */
+export function calling(): Fixture {
+  const picture = pictureAfter(main.slice(0, 7));
+  const call = { id: "a", tool: "search_orders", status: "running", started_s: 11.8, duration_s: null } as const;
+  const text = "Node 'plan' wrote the key 'plam', which the state hasn't";
+  const events: WireEvent[] = [
+    { type: "node_noted", at_s: 11.7, node: "plan", text },
+    { type: "node_started", at_s: 11.7, node: "tools", visit: 1 },
+    {
+      type: "tool_call",
+      at_s: 11.8,
+      node: "tools",
+      call: { ...call, id: "b", tool: "refund", status: "failed", started_s: null, duration_s: 0.1 },
+      text: "refund ✗ no such order\n",
+    },
+    { type: "tool_call", at_s: 12.2, node: "tools", call, text: "search_orders {}\n" },
+  ];
+  const snapshot = reduceAll({ ...picture, run: { ...picture.run, status: "running" } }, events);
+  return { snapshot, debug: { ...running().debug, step: 7, steps: main.slice(0, 7) }, picture: null };
 }
 
 /** A node waits for a person, twice: a form of a model, and a plain question. */

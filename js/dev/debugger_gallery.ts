@@ -4,6 +4,7 @@ import { DebugSession } from "../src/bridge/debug_session.ts";
 import { DebuggerView } from "../src/widgets/debugger_view.ts";
 import {
   asking,
+  calling,
   type Fixture,
   failed,
   idle,
@@ -55,6 +56,12 @@ const EXHIBITS: Readonly<Record<string, Exhibit>> = {
       if (field) field.value = "x";
       field?.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter", bubbles: true }));
     },
+  },
+  calling: { title: "A tool at work", fixture: calling },
+  calls: {
+    title: "A node with calls opened",
+    fixture: past,
+    after: (view) => press(view.querySelector('[data-node="tools"]') ?? view, "Enter"),
   },
   failed: { title: "Failed", fixture: failed },
   idle: { title: "Nothing has run", fixture: idle },

@@ -59,7 +59,8 @@ export class FakeModel implements Model {
   }
 
   private details(node: string): NodeDetails {
-    const visited = (this.snapshot.nodes[node]?.visits ?? 0) > 0;
+    const { visits = 0, tools = [], stream = "" } = this.snapshot.nodes[node] ?? {};
+    const visited = visits > 0;
     return {
       node,
       doc: "",
@@ -69,9 +70,9 @@ export class FakeModel implements Model {
         ? { topic: '"billing"', messages: `[${'HumanMessage("Why is VAT charged twice?"), '.repeat(4)}]` }
         : null,
       last_delta: visited ? { findings: '["VAT is added once per line"]' } : null,
-      stream: "",
-      reasoning: "",
-      calls: [],
+      stream: stream && `What was said before. ${stream}`,
+      reasoning: tools.length > 0 ? "The customer asks for money back.\nThe order tells how much." : "",
+      calls: tools.map(({ id, tool }) => ({ id, arguments: '{"order": 7}', result: `${tool} gave 40 €` })),
     };
   }
 }

@@ -1,5 +1,6 @@
 /** Every state of the view without a kernel. `gallery.html#dark`, `#play` (replays in time), `#only=name` for one. */
 
+import agent from "../../tests/golden/streams/agent.json";
 import awkward from "../../tests/golden/streams/awkward.json";
 import nested from "../../tests/golden/streams/nested.json";
 import starved from "../../tests/golden/streams/starved.json";
@@ -35,6 +36,8 @@ const EXHIBITS: Readonly<Record<string, Exhibit>> = {
   done: { title: "Done", model: () => replayed(done) },
   idle: { title: "Idle", model: () => replayed(idle) },
   details: { title: "A node opened", model: () => replayed(running), after: (view) => openNode(view, "search_web") },
+  agent: { title: "Tools at work", model: () => replayed(agent) },
+  calls: { title: "A node with calls opened", model: () => replayed(agent), after: (view) => openNode(view, "agent") },
   starved: { title: "A join that can't fire", model: () => replayed(starved) },
   nested: { title: "A sub-graph", model: () => replayed(nested) },
   awkward: { title: "Awkward names", model: () => replayed(awkward) },

@@ -1,5 +1,16 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
-import { type Fixture, failed, idle, joining, long, looping, past, paused, running } from "../dev/debugger_fixtures.ts";
+import {
+  calling,
+  type Fixture,
+  failed,
+  idle,
+  joining,
+  long,
+  looping,
+  past,
+  paused,
+  running,
+} from "../dev/debugger_fixtures.ts";
 import { FakeDebugModel } from "../dev/fake_debug_model.ts";
 import type { Model } from "../src/bridge/channel.ts";
 import widget from "../src/widgets/debugger.ts";
@@ -596,6 +607,60 @@ describe("what nodes say", () => {
     expect(callout(below.el)).toBeNull();
     expect(lineShown(below.el)).toBe(false);
     boxes.mockRestore();
+  });
+});
+
+/** Tells the size once, as browsers do. */
+class Measured {
+  constructor(private readonly tell: () => void) {}
+  observe(): void {
+    queueMicrotask(this.tell);
+  }
+  disconnect(): void {}
+}
+
+describe("tools and tokens", () => {
+  it("name the tool at work: in the node's callout, without a margin beside the node, and in the bar", async () => {
+    const { el } = await open(calling());
+    expect(one(el, "[data-callout=tools] header span").textContent).toMatch(/^search_orders, .*s$/);
+    expect(one(el, ".notes").textContent).toBe("");
+    expect(one(el, ".now").textContent).toContain("tools calls search_orders");
+    expect(node(el, "plan").querySelector(".finding.waiting")).not.toBeNull();
+    vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(600);
+    const narrow = (await open(calling())).el;
+    expect(narrow.querySelector("[data-callout]")).toBeNull();
+    const note = () => one(narrow, ".notes text").textContent;
+    expect(note()).toMatch(/^search_orders, .*s$/);
+    const before = note();
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(note()).not.toBe(before);
+  });
+
+  it("stand in the timeline: in its tooltips, and as small text where there is room", async () => {
+    const observer = ResizeObserver;
+    vi.stubGlobal("ResizeObserver", Measured);
+    const { el } = await open(calling());
+    const chip = all(el, ".time .job").find((each) => each.textContent?.startsWith("draft")) as HTMLElement;
+    expect(chip.title).toContain("wrote draft and messages · 876 tokens");
+    expect(chip.querySelector(".use")?.textContent).toBe("876 tokens");
+    expect(one(el, ".timeline .time").classList).toContain("roomy");
+    const { el: full } = await open(past());
+    const called = all(full, ".time .job").find((each) => each.textContent?.startsWith("tools")) as HTMLElement;
+    expect(called.title).toContain("find, read ×2");
+    expect(one(full, ".timeline .time").classList).not.toContain("roomy");
+    vi.stubGlobal("ResizeObserver", observer);
+  });
+
+  it("belong to the shown step in an opened node", async () => {
+    const { el, model } = await open(past());
+    press(node(el, "tools"), "Enter");
+    await settle();
+    expect(all(el, ".over .calls li")).toHaveLength(3);
+    const askedBefore = asked(model, "inspect_node").length;
+    press(view(el), "Home");
+    await settle();
+    expect(all(el, ".over .calls li")).toHaveLength(0);
+    expect(asked(model, "inspect_node").length).toBeGreaterThan(askedBefore);
   });
 });
 

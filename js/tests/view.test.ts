@@ -444,6 +444,82 @@ describe("what was found by check()", () => {
   });
 });
 
+describe("tools, tokens and warnings of a node", () => {
+  const call = (status: "running" | "done" | "failed", id = "c", duration_s: number | null = null): WireEvent => {
+    const started_s = status === "running" ? 1.5 : null;
+    const told = { id, tool: "find", status, started_s, duration_s } as const;
+    return { type: "tool_call", at_s: 1.9, node: "tools", call: told, text: "find {}\n" };
+  };
+  const noted = (text: string): WireEvent => ({ type: "node_noted", at_s: 2, node: "tools", text });
+  const words = (el: HTMLElement) => el.querySelector(".card.details")?.textContent;
+
+  it("name the tool at work in the node's callout, with a clock, and no note beside it", () => {
+    const { el, model } = open(IDLE);
+    send(model, STARTED, start("tools"), call("running"));
+    const count = () => el.querySelector('[data-callout="tools"] header span')?.textContent ?? "";
+    expect(count()).toMatch(/^find, 0\.[45]\u00a0s$/);
+    vi.advanceTimersByTime(1000);
+    expect(count()).toMatch(/^find, 1\.[45]\u00a0s$/);
+    expect(el.querySelector(".notes")?.textContent).toBe("");
+    send(model, call("done", "c", 0.4));
+    expect(count()).toBe("2 chunks");
+    expect(node(el, "tools").getAttribute("aria-label")).toContain("called find (0.4 s)");
+  });
+
+  it("mark a node that the engine warned of, once, and not one of the next run", () => {
+    const { el, model } = open(IDLE);
+    const signs = () => [...node(el, "tools").querySelectorAll(".finding")].map((sign) => sign.getAttribute("class"));
+    expect(signs()).toEqual([]);
+    send(model, STARTED, start("tools"), noted("a wrong key"), noted("another"));
+    expect(signs()).toEqual(["finding waiting"]);
+    expect(node(el, "tools").getAttribute("aria-label")).toContain("; warning: a wrong key; warning: another");
+    send(model, { ...STARTED, run_id: "r2" });
+    expect(signs()).toEqual([]);
+  });
+
+  it("stand in its details, also after its end, with what the kernel knows of them", async () => {
+    const { el, model } = open(IDLE);
+    const used: WireEvent = { type: "usage", at_s: 2, node: "tools", tokens_in: 812, tokens_out: 64, seconds: 1.3 };
+    send(model, STARTED, start("tools"), call("done", "c", 0.4), call("failed", "d"), used, noted("a wrong key"));
+    send(model, end("tools"));
+    press(node(el, "tools"), "Enter");
+    await vi.advanceTimersByTimeAsync(60);
+    expect(words(el)).toContain("Warnings a wrong key");
+    expect(words(el)).toContain('Tool callsfind0.4\u00a0s{"order": 7}find gave 40 €findfailed');
+    expect(words(el)).toContain("Tokens812 in, 64 out, 1.3\u00a0s");
+    expect(el.querySelector(".card li.failed .i")).not.toBeNull();
+    const thoughts = el.querySelector<HTMLDetailsElement>(".card details");
+    expect(thoughts?.open).toBe(false);
+    expect(thoughts?.textContent).toContain("The order tells how much.");
+    expect(words(el)).toContain("StreamedWhat was said before. find {}");
+  });
+
+  it("don't disturb what a reader has unfolded when the run goes on elsewhere", async () => {
+    const { el, model } = open(IDLE);
+    send(model, STARTED, start("tools"), call("done", "c", 0.4), end("tools"));
+    press(node(el, "tools"), "Enter");
+    await vi.advanceTimersByTimeAsync(60);
+    const thoughts = el.querySelector<HTMLDetailsElement>(".card details");
+    if (thoughts !== null) thoughts.open = true;
+    send(model, start("draft"), noted("late"));
+    expect(words(el)).toContain("Warnings late");
+    expect(el.querySelector<HTMLDetailsElement>(".card details")).toBe(thoughts);
+    expect(thoughts?.open).toBe(true);
+  });
+
+  it("aren't missed by a picture that was saved before there were any", () => {
+    const nodes = Object.fromEntries(
+      Object.entries(IDLE.nodes).map(([id, { tools: _, warnings: __, tokens_in: ___, ...old }]) => [id, old]),
+    );
+    const { el } = open({ ...IDLE, nodes: nodes as Snapshot["nodes"] });
+    vi.advanceTimersByTime(20);
+    press(node(el, "tools"), "Enter");
+    vi.advanceTimersByTime(20);
+    expect(node(el, "tools").getAttribute("aria-label")).toBe("tools, not run yet");
+    expect(words(el)).not.toContain("Tokens");
+  });
+});
+
 describe("awkward values", () => {
   it("are never nothing: empty text has quotes, a name of spaces can be seen, many visits stay short", async () => {
     const nodes = IDLE.graph.nodes.map((one) => (one.id === "plan" ? { ...one, name: " " } : one));

@@ -252,7 +252,7 @@ def agent() -> Recorder:
     r.begin("pay")
     for name in ("transfer", "book"):
         call = {"id": name, "tool": name, "status": "running", "started_s": r.clock_s, "duration_s": None}
-        r.add("tool_call", node="pay", call=call, text="")
+        r.add("tool_call", node="pay", call=call, text=f"{name} {{}}\n")
     r.at(9.4)
     r.say("approve", "waits\n", 1)
     return r

@@ -6,7 +6,8 @@ import { inOneLine, onlyAsks } from "./asks.ts";
 import { listWords, ordinal, plural } from "./format.ts";
 import type { Speech } from "./narrate.ts";
 import { shownStep } from "./overlay.ts";
-import { tail } from "./text.ts";
+import { tail, visible } from "./text.ts";
+import { callsOf, stepUse } from "./tool_words.ts";
 
 type Names = (id: string) => string;
 /** Words of which some are bold. */
@@ -107,6 +108,10 @@ function runningWords(snapshot: Snapshot, names: Names): Rich {
   const writing = busy
     .filter(([, node]) => node.stream !== "")
     .sort(([, a], [, b]) => (b.started_s ?? 0) - (a.started_s ?? 0));
+  for (const [id, node] of busy) {
+    const call = callsOf(node).find(({ status }) => status === "running");
+    if (call !== undefined) return [{ b: names(id) }, " calls ", { b: visible(call.tool) }];
+  }
   const [first] = writing;
   if (first !== undefined)
     return [{ b: names(first[0]) }, ` writes: …${tail(first[1].stream, 120).replace(/\s+/g, " ")}`];
@@ -158,7 +163,8 @@ export function sayStep(step: WireStep, names: Names): string {
   const visit = step.visit > 1 ? `, ${ordinal(step.visit)} visit` : "";
   const wrote = step.wrote.length === 0 ? "" : `, wrote ${listWords(step.wrote)}`;
   const effect = step.effect ? ", touched the world" : "";
-  return `Step ${step.number}, ${names(step.node)}${visit}, ${step.status}${wrote}${effect}`;
+  const use = stepUse(step);
+  return `Step ${step.number}, ${names(step.node)}${visit}, ${step.status}${wrote}${effect}${use && ` · ${use}`}`;
 }
 
 /** What is said aloud when a state follows another. */

@@ -6,7 +6,7 @@ import { formatDuration, listWords, ordinal, plural } from "./format.ts";
 import { type GraphIndex, nameOf } from "./index_graph.ts";
 import { lookUp } from "./record.ts";
 import { visible } from "./text.ts";
-import { calledWords, usedWords } from "./tool_words.ts";
+import { calledWords, callsOf, usedWords, warningsOf } from "./tool_words.ts";
 
 export const STATUS_WORDS: Readonly<Record<NodeStatus, string>> = {
   idle: "not yet",
@@ -114,9 +114,9 @@ export function sayNode(node: WireNode, state: NodeState | undefined, time: stri
     parts.push(`${arrivedWords(state)}, ${missingWords(state, index)}`);
   else if (time !== "" && status !== "skipped" && status !== "waiting") parts.push(time);
   if (state !== undefined && state.visits > 1) parts.push(`${ordinal(state.visits)} visit`);
-  if (state !== undefined) parts.push(...[calledWords(state.tools), usedWords(state)].filter(Boolean));
-  const warned = state?.warnings.map((text) => `; warning: ${text}`).join("") ?? "";
-  return (parts.join(", ") + warned).replaceAll("\u00a0", " ");
+  if (state !== undefined) parts.push(...[calledWords(callsOf(state)), usedWords(state)].filter(Boolean));
+  const warned = warningsOf(state).map((text) => `; warning: ${text}`);
+  return (parts.join(", ") + warned.join("")).replaceAll("\u00a0", " ");
 }
 
 /** "2 of 3 arrived" */

@@ -33,7 +33,8 @@ function oneLine(text: string): HTMLElement {
   return html("span.value", text === "" ? "''" : text);
 }
 
-function folded(text: string): HTMLElement {
+/** A long text behind its first line. */
+export function folded(text: string): HTMLElement {
   const line = cut(text.slice(0, 4 * ONE_LINE_CHARS).replace(/\s+/g, " "), ONE_LINE_CHARS);
   const summary = html("summary.cut", line);
   return html("details.fold", summary, html("pre.mono", { tabindex: 0 }, text));

@@ -9,6 +9,7 @@ import type { GraphIndex } from "../core/index_graph.ts";
 import { nameOf } from "../core/index_graph.ts";
 import { lookUp } from "../core/record.ts";
 import { cut, tail } from "../core/text.ts";
+import { toolAtWork } from "../core/tool_words.ts";
 import type { NodeState, Snapshot, WireBox, WireError, WireLayout } from "../protocol/generated.ts";
 import { classes, html, setAttribute, setText } from "./dom.ts";
 import { Leader, leaderHeight } from "./leader.ts";
@@ -59,11 +60,24 @@ export class Callouts {
   ) {}
 
   /** @param elsewhere A node whose stream is shown in a card of its own. */
-  update(snapshot: Snapshot, elsewhere: string | null): void {
-    const said = newest(snapshot, this._host.tellsFailures).filter(([id]) => id !== elsewhere);
+  update(snapshot: Snapshot, elsewhere: string | null, elapsedS: number): void {
+    const said = newest(snapshot, this._host.tellsFailures, elapsedS).filter(([id]) => id !== elsewhere);
     for (const [id, callout] of this._open) if (!said.some(([other]) => other === id)) this._close(id, callout);
     for (const [id, one] of said) this._fill(id, one);
     this.place();
+  }
+
+  /** The clocks of tools at work go on. */
+  tick(snapshot: Snapshot, elapsedS: number): void {
+    for (const [id, { count }] of this._open) {
+      const tool = toolAtWork(lookUp(snapshot.nodes, id), elapsedS);
+      if (tool !== "") setText(count, tool);
+    }
+  }
+
+  /** Whether what a node says stands somewhere. */
+  tells(id: string): boolean {
+    return this._open.get(id)?.element.parentNode != null;
   }
 
   /** Puts each beside its node again: after a pan, a zoom, a new size. */
@@ -189,9 +203,9 @@ function latest(text: string, chars: number): string {
 }
 
 /** What broke first, then nodes that ask, or are at work and have streamed something, latest starters first. */
-function newest(snapshot: Snapshot, withFailures: boolean): [string, Said][] {
+function newest(snapshot: Snapshot, withFailures: boolean, elapsedS: number): [string, Said][] {
   return Object.entries(snapshot.nodes)
-    .map(([id, state]) => ({ id, state, said: saidBy(id, state, snapshot) }))
+    .map(([id, state]) => ({ id, state, said: saidBy(id, state, snapshot, elapsedS) }))
     .filter(({ said }) => said !== null && (withFailures || said.look !== "failed"))
     .sort((a, b) => rank(a.said) - rank(b.said) || (b.state.started_s ?? 0) - (a.state.started_s ?? 0))
     .slice(0, MOST)
@@ -202,7 +216,7 @@ function rank(said: Said | null): number {
   return said?.look === "failed" ? 0 : 1;
 }
 
-function saidBy(id: string, state: NodeState, { run }: Snapshot): Said | null {
+function saidBy(id: string, state: NodeState, { run }: Snapshot, elapsedS: number): Said | null {
   if (state.status === "failed") {
     const error = run.failed_node === id ? run.error : null;
     return { look: "failed", count: error?.kind ?? "failed", text: error === null ? state.note : failureWords(error) };
@@ -210,7 +224,8 @@ function saidBy(id: string, state: NodeState, { run }: Snapshot): Said | null {
   if (state.stream === "") return null;
   if (asks(state)) return { look: "waiting", count: "asks you", text: state.question };
   if (state.status !== "running") return null;
-  return { look: "running", count: plural(state.chunks, "chunk"), text: state.stream };
+  const count = toolAtWork(state, elapsedS) || plural(state.chunks, "chunk");
+  return { look: "running", count, text: state.stream };
 }
 
 /** Beside the kind of the error, which many messages begin with too. */

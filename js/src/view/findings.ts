@@ -1,6 +1,8 @@
-/** What `check()` found wrong with the graph, as a small sign on each node concerned; the details say it in words. */
+/** What `check()` found wrong with the graph, and what a run warned of, as a small sign on each node concerned; the
+ * details say it in words. */
 
-import type { WireFinding, WireGraph } from "../protocol/generated.ts";
+import { warningsOf } from "../core/tool_words.ts";
+import type { NodeState, WireFinding, WireGraph } from "../protocol/generated.ts";
 import { svg } from "./dom.ts";
 import { GEOMETRY } from "./glyph.ts";
 
@@ -19,21 +21,40 @@ export function findingsOf(graph: WireGraph, node: string): WireFinding[] {
   return found.sort((a, b) => LEVELS.indexOf(a.level) - LEVELS.indexOf(b.level));
 }
 
-/** The sign on a node's upper left corner; null if nothing was found. */
-export function findingSign(findings: readonly WireFinding[]): SVGElement | null {
-  const [worst] = findings;
-  if (worst === undefined) return null;
-  const { x, y } = GEOMETRY.finding;
-  return svg(
-    "g",
-    { class: `finding ${FINDING_LOOKS[worst.level]}`, transform: `translate(${x} ${y})` },
-    ...findingShapes(),
-  );
+/** The sign on a node's upper left corner: for what was found, and for what the engine warned of while it ran. */
+export class FindingSign {
+  private _element: SVGElement | null = null;
+  private _level: WireFinding["level"] | undefined;
+
+  constructor(
+    private readonly _node: SVGElement,
+    private readonly _findings: readonly WireFinding[],
+  ) {}
+
+  update(state: NodeState | undefined): void {
+    const warned = warningsOf(state).length > 0;
+    const level = LEVELS.find(
+      (one) => (one === "warning" && warned) || this._findings.some((finding) => finding.level === one),
+    );
+    if (level === this._level) return;
+    this._level = level;
+    this._element?.remove();
+    if (level === undefined) return;
+    const { x, y } = GEOMETRY.finding;
+    const at = { transform: `translate(${x} ${y})` };
+    this._element = svg(`g.finding.${FINDING_LOOKS[level]}`, at, ...findingShapes());
+    this._node.append(this._element);
+  }
 }
 
-export function findingShapes(): SVGElement[] {
+function findingShapes(): SVGElement[] {
   const { disc, mark } = GEOMETRY.finding;
   return [svg("path.disc", { d: disc }), svg("path.bang", { d: mark })];
+}
+
+/** The same sign in a line of text. */
+export function findingIcon(): SVGSVGElement {
+  return svg("svg.i", { viewBox: "-8 -8 16 16", "aria-hidden": "true" }, ...findingShapes());
 }
 
 /** The findings as the end of what is said of a node. */

@@ -6,7 +6,7 @@ import { cut, visible } from "../core/text.ts";
 import { sayNode, timeOf } from "../core/words.ts";
 import type { NodeState, NodeStatus, WireBox, WireFinding, WireNode } from "../protocol/generated.ts";
 import { classes, setAttribute, setText, svg } from "./dom.ts";
-import { findingSign, findingsOf, sayFindings } from "./findings.ts";
+import { FindingSign, findingsOf, sayFindings } from "./findings.ts";
 import { GEOMETRY, stateShapes } from "./glyph.ts";
 
 const G = GEOMETRY.group;
@@ -17,6 +17,7 @@ export class GroupView {
   private readonly _time: SVGTextElement;
   private readonly _glyph = svg("g.glyph", { transform: `translate(${G.title_x - 2} ${G.title_y - 11.5}) scale(.88)` });
   private readonly _findings: readonly WireFinding[];
+  private readonly _sign: FindingSign;
   private _status: NodeStatus | null = null;
 
   constructor(
@@ -38,8 +39,8 @@ export class GroupView {
         cut(visible(_node.name), Math.max(GEOMETRY.node.name_letters, Math.floor((at.w - G.title_room) / G.letter))),
       ),
       this._time,
-      findingSign(this._findings),
     );
+    this._sign = new FindingSign(this.element, this._findings);
   }
 
   update(state: NodeState | undefined, runningS: number | null, here: boolean): void {
@@ -50,6 +51,7 @@ export class GroupView {
     const said = sayNode(this._node, state, time, this._index) + sayFindings(this._findings);
     setAttribute(this.element, "class", classes("group", status, here && "here"));
     setAttribute(this.element, "aria-label", said);
+    this._sign.update(state);
     const visits = state !== undefined && state.visits > 1 ? `${visitsBadge(state.visits)}  ` : "";
     setText(this._time, `${visits}${time}`);
   }

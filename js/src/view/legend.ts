@@ -3,7 +3,7 @@
 import { STATUS_WORDS } from "../core/words.ts";
 import type { NodeStatus } from "../protocol/generated.ts";
 import { html, svg } from "./dom.ts";
-import { findingShapes } from "./findings.ts";
+import { findingIcon } from "./findings.ts";
 import { stateIcon } from "./glyph.ts";
 
 const STATES: readonly NodeStatus[] = ["idle", "queued", "running", "waiting", "done", "failed", "skipped", "paused"];
@@ -57,9 +57,7 @@ export function signSections(): HTMLElement[] {
 }
 
 function findingItem(): HTMLElement {
-  const sign = svg("svg.i", { viewBox: "-8 -8 16 16", "aria-hidden": "true" });
-  sign.append(...findingShapes());
-  return html("li.finding.waiting", sign, "check: open it");
+  return html("li.finding.waiting", findingIcon(), "warned of: open it");
 }
 
 function keySection(): HTMLElement[] {

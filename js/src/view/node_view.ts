@@ -6,7 +6,7 @@ import { cut, visible } from "../core/text.ts";
 import { sayNode, timeOf } from "../core/words.ts";
 import type { NodeState, NodeStatus, WireBox, WireFinding, WireNode } from "../protocol/generated.ts";
 import { classes, setAttribute, setPresent, setText, svg } from "./dom.ts";
-import { findingSign, findingsOf, sayFindings } from "./findings.ts";
+import { FindingSign, findingsOf, sayFindings } from "./findings.ts";
 import { GEOMETRY, stateShapes } from "./glyph.ts";
 
 const G = GEOMETRY.node;
@@ -24,6 +24,7 @@ export class NodeView {
   private readonly _times = svg("g.times");
   private readonly _isPill: boolean;
   private readonly _findings: readonly WireFinding[];
+  private readonly _sign: FindingSign;
   private _status: NodeStatus | null = null;
 
   constructor(
@@ -50,8 +51,7 @@ export class NodeView {
       "data-node": _node.id,
     });
     this.element.append(this._ring, this._box, ...(this._isPill ? this._pill() : this._body()));
-    const sign = findingSign(this._findings);
-    if (sign !== null) this.element.append(sign);
+    this._sign = new FindingSign(this.element, this._findings);
   }
 
   update(state: NodeState | undefined, runningS: number | null, here: boolean): void {
@@ -60,6 +60,7 @@ export class NodeView {
     const said = sayNode(this._node, state, time, this._index) + sayFindings(this._findings);
     setAttribute(this.element, "class", classes("node", status, here && "here"));
     setAttribute(this.element, "aria-label", said);
+    this._sign.update(state);
     if (this._isPill) return;
     if (status !== this._status) this._dress(status);
     this._status = status;

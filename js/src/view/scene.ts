@@ -10,7 +10,7 @@ import type { Snapshot, WireBox, WireEvent, WireLayout } from "../protocol/gener
 import { type CalloutHost, Callouts } from "./callouts.ts";
 import { setAttribute } from "./dom.ts";
 import { GEOMETRY } from "./glyph.ts";
-import { Tags, WaitingNotes } from "./notes.ts";
+import { Notes, Tags } from "./notes.ts";
 import { Overview } from "./overview.ts";
 import { Picture } from "./picture.ts";
 import { Pulses } from "./pulses.ts";
@@ -22,7 +22,7 @@ export class Scene {
   readonly index: GraphIndex;
   readonly picture: Picture;
   private readonly _callouts: Callouts;
-  private readonly _notes: WaitingNotes;
+  private readonly _notes: Notes;
   private readonly _tags: Tags;
   private readonly _overview: Overview;
   private readonly _pulses: Pulses;
@@ -34,7 +34,7 @@ export class Scene {
     snapshot: Snapshot,
     private readonly _stage: Stage,
     prefix: string,
-    elapsedS: () => number,
+    private readonly _elapsedS: () => number,
     callouts: CalloutHost,
     private readonly _signal: AbortSignal,
   ) {
@@ -42,10 +42,10 @@ export class Scene {
     const { graph, layout } = snapshot;
     this.index = indexGraph(graph, layout);
     this._nodeH = nodeHeight(this.index, layout);
-    this.picture = new Picture(this.index, layout, prefix, (id) => runningSeconds(this._snapshot, id, elapsedS()));
-    this._notes = new WaitingNotes(this.index, layout);
+    this.picture = new Picture(this.index, layout, prefix, (id) => runningSeconds(this._snapshot, id, _elapsedS()));
     this._tags = new Tags(this.index, layout, (box) => _stage.screenBox(box));
     this._callouts = new Callouts(_stage, this.index, layout, callouts);
+    this._notes = new Notes(this.index, layout, (id) => this._callouts.tells(id));
     this._overview = new Overview(_stage, layout, this.index.groups, _signal);
     this._pulses = new Pulses((id) => this.picture.edgeView(id), _signal);
     this._mount();
@@ -61,9 +61,9 @@ export class Scene {
   update(snapshot: Snapshot, events: readonly WireEvent[], openNode: string | null): void {
     this._snapshot = snapshot;
     this.picture.update(snapshot);
-    this._notes.update(snapshot);
     this._overview.update(snapshot);
-    this._callouts.update(snapshot, openNode);
+    this._callouts.update(snapshot, openNode, this._elapsedS());
+    this._notes.update(snapshot, this._elapsedS());
     this._updateTags();
     this._pulses.show(this._keepTempo() ? [] : events);
   }
@@ -85,6 +85,8 @@ export class Scene {
 
   tick(): void {
     this.picture.tick();
+    this._callouts.tick(this._snapshot, this._elapsedS());
+    this._notes.update(this._snapshot, this._elapsedS());
     this._keepTempo();
   }
 

@@ -3,6 +3,7 @@
 import { sayStep } from "../core/debug_words.ts";
 import { formatDuration, listWords, plural } from "../core/format.ts";
 import type { Job } from "../core/timeline.ts";
+import { stepUse } from "../core/tool_words.ts";
 import type { WireStep } from "../protocol/generated_debugging.ts";
 import { debugIcon } from "./debug_icons.ts";
 import { classes, html, on } from "./dom.ts";
@@ -71,7 +72,7 @@ function stepChip(
   const title = `${sayStep(step, names)} · ${formatDuration(step.duration_s)}`;
   const className = classes(look === "edited" ? "done by-hand" : look, here && "here", step.effect && "effect");
   const go = () => actions.goTo(step.number, branch);
-  return chip(className, title, go, stateIcon(look), names(step.node), shortTime(step.duration_s));
+  return chip(className, title, go, stateIcon(look), names(step.node), shortTime(step.duration_s), stepUse(step));
 }
 
 function chip(
@@ -81,13 +82,15 @@ function chip(
   sign: SVGSVGElement | null,
   words: string,
   end: string,
+  use = "",
 ): HTMLElement {
-  // How many rounds are folded always shows; how long a step took only where there is room.
+  // How many rounds are folded always shows; how long a step took and what it called only where there is room.
   const isFold = look.startsWith("fold");
   const element = html(
     "button",
     { type: "button", class: `job ${look}`, tabindex: -1, title, "aria-label": title },
     html("span.who", sign, html("span.cut", words), isFold ? html("em", end) : null),
+    use === "" ? null : html("em.use", use),
     end === "" || isFold ? null : html("em", end),
   );
   if (press !== null) on(element, "click", press);

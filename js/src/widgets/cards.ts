@@ -2,7 +2,6 @@
 
 import type { Session } from "../bridge/session.ts";
 import { type GraphIndex, nameOf } from "../core/index_graph.ts";
-import { lookUp } from "../core/record.ts";
 import { DetailsCard } from "../panels/details.ts";
 import { errorCard } from "../panels/error_card.ts";
 import { resultCard } from "../panels/result.ts";
@@ -17,7 +16,6 @@ export class Cards {
   readonly side = new Side();
   private _details: DetailsCard | null = null;
   private _ended: { key: string; kind: "error" | "result"; card: HTMLElement } | null = null;
-  private _askedFor = "";
   private _dismissed: string | null = null;
   private readonly _leaders = { bad: new Leader("failed"), open: new Leader("opened") };
 
@@ -30,16 +28,14 @@ export class Cards {
     _stage.underlay.append(this._leaders.bad.element, this._leaders.open.element);
   }
 
-  /** Opens a node's card and asks the kernel for what the snapshot doesn't hold. */
-  async open(id: string, index: GraphIndex): Promise<void> {
+  /** Opens a node's card, which asks the kernel for what the snapshot doesn't hold. */
+  open(id: string, index: GraphIndex): void {
     const node = index.nodes.get(id);
     if (node === undefined) return;
     if (node.kind === "end" && this._ended !== null) return this._reopenEnded();
-    const card = new DetailsCard(node, () => this.close(), this._signal, findingsOf(index.graph, id));
-    this._details = card;
-    this._askedFor = this._versionOf(this._session.store.snapshot);
+    const ask = () => this._session.channel.request({ type: "inspect_node", node: id });
+    this._details = new DetailsCard(node, () => this.close(), this._signal, findingsOf(index.graph, id), ask);
     this._changed();
-    await this._ask(card);
   }
 
   /** The end of a finished run shows what came out of it. */
@@ -47,26 +43,6 @@ export class Cards {
     this._details = null;
     this._dismissed = null;
     this._changed();
-  }
-
-  private async _ask(card: DetailsCard): Promise<void> {
-    const reply = await this._session.channel.request({ type: "inspect_node", node: card.node.id });
-    if (this._details === card) card.answer(reply);
-  }
-
-  /** Asks again once the open node has begun or ended another visit: its input or its delta is a new one. */
-  private _refreshDetails(snapshot: Snapshot): void {
-    if (this._details === null) return;
-    this._details.update(lookUp(snapshot.nodes, this._details.node.id));
-    const version = this._versionOf(snapshot);
-    if (version === this._askedFor) return;
-    this._askedFor = version;
-    void this._ask(this._details);
-  }
-
-  private _versionOf(snapshot: Snapshot): string {
-    const state = this.openNode === null ? undefined : lookUp(snapshot.nodes, this.openNode);
-    return `${snapshot.run.run_id} ${state?.visits} ${state?.status}`;
   }
 
   get openNode(): string | null {
@@ -96,7 +72,7 @@ export class Cards {
   /** @param width The width of `root`. */
   update(snapshot: Snapshot, scene: Scene, root: HTMLElement, width: number): void {
     this._refreshEnded(snapshot.run, scene.index);
-    this._refreshDetails(snapshot);
+    this._details?.update(snapshot);
     const card = this._details?.element ?? (this._ended?.key === this._dismissed ? null : (this._ended?.card ?? null));
     const isNew = this.side.show(card);
     const beside = placeOf(width, this._stage.hasRoomBeside(CARD_WIDTH, width)) === "beside";

@@ -3,7 +3,6 @@
 import type { DebugSession } from "../bridge/debug_session.ts";
 import { fieldsOf } from "../core/form.ts";
 import type { GraphIndex } from "../core/index_graph.ts";
-import { lookUp } from "../core/record.ts";
 import { branchForm } from "../panels/branch_form.ts";
 import { BreakpointsPanel } from "../panels/breakpoints_panel.ts";
 import { ComparePanel } from "../panels/compare_panel.ts";
@@ -73,9 +72,7 @@ export class Aside {
 
   /** What the opened node's card shows of a running node changes between two states of the session. */
   refresh(view: PanelView): void {
-    if (this._opened === null) return;
-    const shown = this._session.debug.picture ?? view.snapshot;
-    this._opened.update(lookUp(shown.nodes, this._opened.node.id));
+    this._opened?.update(this._session.debug.picture ?? view.snapshot);
   }
 
   show(name: TabName): void {
@@ -115,18 +112,16 @@ export class Aside {
     this._panels.State.form.proceed();
   }
 
-  /** Opens a node's card over the panels and asks for what the view doesn't know. */
-  async open(id: string): Promise<void> {
+  /** Opens a node's card over the panels, which asks for what the view doesn't know. */
+  open(id: string): void {
     const { index } = this._host;
     const node = index?.nodes.get(id);
     if (index === null || node === undefined) return;
-    const findings = findingsOf(index.graph, id);
-    const card = new DetailsCard(node, () => this._host.back(), this._signal, findings);
+    const ask = () => this._session.graph.channel.request({ type: "inspect_node", node: id });
+    const card = new DetailsCard(node, () => this._host.back(), this._signal, findingsOf(index.graph, id), ask);
     this._cover(html("div.over", card.element));
     this._opened = card;
     this.refresh(this._host.panelView);
-    const reply = await this._session.graph.channel.request({ type: "inspect_node", node: id });
-    if (this._opened === card) card.answer(reply);
   }
 
   nameBranch(branch: WireBranch): void {

@@ -14,7 +14,7 @@ export function nodeItems(node: string, state: DebugState, commands: Commands, a
     { label: "Breakpoint if…", key: "⇧B", refused, run: () => aside.breakpointForm(node) },
     { label: "Run to here", key: "T", refused: allowed.run_to, run: () => commands.tool("run_to") },
     { label: "Why?", key: "W", run: () => aside.show("Why") },
-    { label: "Open", key: "⏎", run: () => void aside.open(node) },
+    { label: "Open", key: "⏎", run: () => aside.open(node) },
   ];
 }
 

@@ -131,7 +131,7 @@ export class DebuggerView implements AsideHost {
 
   private _makeCanvas(): DebuggerCanvas {
     const actions = {
-      open: (node: string) => void this._aside.open(node),
+      open: (node: string) => this._aside.open(node),
       back: () => this.back(),
       choose: (node: string) => this._commands.choose(node),
       toggleBreakpoint: (node: string) => this._commands.toggleBreakpoint(node),
