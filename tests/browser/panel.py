@@ -65,6 +65,11 @@ class Panel(Picture):
     def choose(self, node: str) -> None:
         self.node(node).focus()
 
+    def open(self, node: str) -> None:
+        """Open a node's card."""
+        self.node(node).dblclick()
+        expect(self.root.locator(".card.details h3")).to_have_text(node)
+
     def key_row(self, key: str) -> Locator:
         """The row of a state key."""
         return self.root.locator(".tree [role=treeitem]").filter(has=self.page.locator(".key", has_text=key)).first
