@@ -146,6 +146,7 @@ class DebugState(TypedDict):
         looking: Number of the step that is looked at, None when live. Past and live differ only by this.
         step: Number of the newest step of the current branch.
         branch: The current branch.
+        steps: At most `STEPS_SHOWN`: the newest, or those around the step that is looked at.
         steps_before: How many steps were left out before `steps`.
         next_branch: Name that a fork would get from here, "" when going on makes no branch.
         would_run: Nodes that would run next from the shown point.

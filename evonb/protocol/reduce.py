@@ -6,7 +6,8 @@ Pure: neither argument is changed, untouched parts are shared. `seq` is set by w
 
 from __future__ import annotations
 
-from typing import assert_never, cast
+from collections.abc import Iterable
+from typing import Any, TypeVar, assert_never, cast
 
 from evonb.protocol.durations import duration
 from evonb.protocol.messages import (
@@ -26,6 +27,8 @@ from evonb.protocol.messages import (
     WireLayout,
     WireToolCall,
 )
+
+_T = TypeVar("_T")
 
 
 def idle_node() -> NodeState:
@@ -147,9 +150,27 @@ def apply_batch(snapshot: Snapshot, first_seq: int, last_seq: int, events: list[
         return snapshot
     if first_seq != snapshot["seq"] + 1:
         return None
+    return {**reduce_all(snapshot, events), "seq": last_seq}
+
+
+class _Own(dict[str, Any]):
+    """The nodes or edges of a snapshot that nobody else holds yet: changed in place."""
+
+
+def reduce_all(snapshot: Snapshot, events: Iterable[WireEvent]) -> Snapshot:
+    """The snapshot after some events; copies the maps of nodes and edges once, not for each event."""
     for event in events:
+        if type(snapshot["nodes"]) is not _Own:  # at the start, and after what makes them anew
+            snapshot = cast(Snapshot, {**snapshot, "nodes": _Own(snapshot["nodes"]), "edges": _Own(snapshot["edges"])})
         snapshot = reduce(snapshot, event)
-    return {**snapshot, "seq": last_seq}
+    return {**snapshot, "nodes": dict(snapshot["nodes"]), "edges": dict(snapshot["edges"])}
+
+
+def _with(items: dict[str, _T], name: str, item: _T) -> dict[str, _T]:
+    if type(items) is not _Own:
+        return {**items, name: item}
+    items[name] = item
+    return items
 
 
 def _run_started(snapshot: Snapshot, run_id: str, started_at: float) -> Snapshot:
@@ -169,7 +190,7 @@ def _node(snapshot: Snapshot, name: str, *, ended: NodeStatus | None = None, **c
         return snapshot
     node = cast(NodeState, {**old, **changes})
     node["status"] = _status(node, ended or old["status"])
-    return {**snapshot, "nodes": {**snapshot["nodes"], name: node}}
+    return {**snapshot, "nodes": _with(snapshot["nodes"], name, node)}
 
 
 def _status(node: NodeState, ended: NodeStatus) -> NodeStatus:
@@ -342,4 +363,4 @@ def _edge(snapshot: Snapshot, name: str, *, taken: int = 0, passed_over: int = 0
         "passed_over": old["passed_over"] + passed_over,
         "unused": old["unused"] and not taken,
     }
-    return {**snapshot, "edges": {**snapshot["edges"], name: edge}}
+    return {**snapshot, "edges": _with(snapshot["edges"], name, edge)}

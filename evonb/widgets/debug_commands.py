@@ -31,6 +31,10 @@ __all__ = ["DebugCommands", "error_of"]
 SOON_S = 0.25
 """A command that has ended by then is answered by how it ended, else by "it is under way"."""
 MAX_TEXT = 100_000
+READS = frozenset({"inspect_key", "why", "compare"})
+"""Commands that leave the panel's state as it is."""
+AT_ONCE = frozenset({"step_back", "step_forward", "goto", "live", "watch", "unwatch", "name_branch"})
+"""Commands that only change what is shown, and await nothing."""
 
 _log = get_logger(__name__)
 Command = Mapping[str, Any]
@@ -55,8 +59,13 @@ class DebugCommands:
             EvonbError: It isn't allowed now, or asks for something that isn't there.
         """
         kind = command["type"]
-        if kind not in ("inspect_key", "why", "compare"):
-            self._feed.say("")
+        if kind in READS:
+            return await _HANDLERS[kind](self, command)
+        if kind in AT_ONCE:
+            with self._feed.one_state():
+                self._feed.say("")
+                return await _HANDLERS[kind](self, command)
+        self._feed.say("")
         result = await _HANDLERS[kind](self, command)
         self._feed.flush(force=True)
         return result

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import time
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from evonb.graph import asking
 from evonb.graph import events as ev
@@ -19,7 +20,7 @@ from evonb.protocol.debugging import DebugMessage, DebugState
 from evonb.protocol.messages import Snapshot
 from evonb.widgets.cell_watch import CELL_HOLDS_BUTTONS, watch_cells
 from evonb.widgets.debug_log import SessionLog
-from evonb.widgets.debug_picture import picture_of, warned_as
+from evonb.widgets.debug_picture import Pictures, warned_as
 from evonb.widgets.debug_schema import Keys
 from evonb.widgets.debug_state import Session, make_state, steps_to
 from evonb.widgets.feed import Feed, feed_of
@@ -56,7 +57,7 @@ class DebugFeed:
         self._stop_listening: Callable[[], None] | None = None
         self._pace = Pace(self.flush, PERIOD_S, clock)
         self._log_lines = 0
-        self._rebase = self._was_past = False
+        self._rebase = self._was_past = self._held = False
         self._last_step = 0
         self._clock, self._made_at, self._cost_s = clock, float("-inf"), 0.0
         self._take(debugger)
@@ -71,6 +72,7 @@ class DebugFeed:
         former: Session | None = getattr(self, "_session", None)
         self._session = Session(debugger, self.keys, self.log, former.watches if former else [])
         self._session.seq = former.seq if former else 0
+        self._pictures = Pictures()
         listening = (debugger.watch(self._changed), debugger.attach(self._hear, live=True))
         self._leave = [*listening, self._watch_questions()]
 
@@ -96,8 +98,22 @@ class DebugFeed:
 
     def say(self, reason: str) -> None:
         """Show a sentence beside the status until the next command."""
-        self._session.reason = reason[:1000]
-        self._changed()
+        if reason[:1000] != self._session.reason:
+            self._session.reason = reason[:1000]
+            self._changed()
+
+    @contextmanager
+    def one_state(self) -> Iterator[None]:
+        """However much changes within, one state is made of it, at the end."""
+        self._held = True
+        try:
+            yield
+        except BaseException:
+            self._held = False
+            self._changed()
+            raise
+        self._held = False
+        self.flush(force=True)
 
     def replace(self, debugger: GraphEngineDebugger) -> None:
         """Show another debugger from now on; its picture's feed was moved already."""
@@ -168,7 +184,7 @@ class DebugFeed:
         waiting = debugger.waiting()
         is_over = not any(each.can_run for each in waiting)
         live = self.feed.snapshot()
-        picture = picture_of(live, debugger.topology(), steps, waiting, finished=is_over)
+        picture = self._pictures.of(live, debugger.topology(), steps, waiting, finished=is_over)
         return warned_as(picture, live) if live["run"]["run_id"] == debugger.run_id else picture
 
     def _keep_picture(self, state: DebugState) -> None:
@@ -196,6 +212,8 @@ class DebugFeed:
 
     def _changed(self) -> None:
         """The debugger is to be looked at anew; any thread."""
+        if self._held:
+            return
         self._pace.ask(urgent=self.debugger.status not in ("running", "pausing"))
 
     def _hear(self, event: ev.Event) -> None:

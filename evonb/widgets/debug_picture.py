@@ -5,17 +5,23 @@ So a past step, a branch that left an earlier step and a session out of a file a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, Protocol, cast
 
 from evonb.graph.debugging.line import Call, Usage
 from evonb.graph.events import ErrorInfo
 from evonb.graph.topology import EdgeInfo, Topology
 from evonb.protocol.encode import to_wire_error
-from evonb.protocol.messages import Snapshot, WireEvent, WireToolCall
-from evonb.protocol.reduce import empty_snapshot, reduce
+from evonb.protocol.messages import RunState, Snapshot, WireEvent, WireToolCall
+from evonb.protocol.reduce import empty_snapshot, reduce, reduce_all
 
-__all__ = ["PastStep", "PastWaiting", "picture_of", "warned_as"]
+__all__ = ["PastStep", "PastWaiting", "Pictures", "picture_of", "warned_as"]
+
+KEPT_EVERY = 200
+"""Steps from one kept picture to the next: a few milliseconds of folding."""
+MOST_KEPT = 100
+Outs = dict[str, list[EdgeInfo]]
+Kinds = Mapping[str, str]
 
 ANSWERED = frozenset({"done", "pinned", "skipped", "replayed"})
 """Steps after which the graph went on."""
@@ -80,12 +86,57 @@ def picture_of(
         waiting: What waited then.
         finished: Whether the line was at its end.
     """
-    run = live["run"]
-    snapshot = empty_snapshot(live["graph"], live["layout"], live["seq"])
-    left = list(waiting)
-    for event in _events(topology, steps, left, run["run_id"] or "", run["started_at"] or 0.0):
-        snapshot = reduce(snapshot, event)
-    last = steps[-1] if steps else None
+    return Pictures().of(live, topology, steps, waiting, finished=finished)
+
+
+class Pictures:
+    """Makes pictures of one session; keeps some on the way, so that the next isn't folded from the first step on."""
+
+    def __init__(self) -> None:
+        self._of: tuple[object, ...] = ()
+        self._kept: dict[int, tuple[PastStep, Snapshot]] = {}  # by how many steps it is after, with the last of them
+
+    def of(
+        self,
+        live: Snapshot,
+        topology: Topology,
+        steps: Sequence[PastStep],
+        waiting: Iterable[PastWaiting],
+        *,
+        finished: bool = False,
+    ) -> Snapshot:
+        """As `picture_of`. A step that is the same object as before is taken to follow from the same steps."""
+        left = list(waiting)
+        outs = _outs(topology)
+        kinds = {node.id: node.kind for node in topology.nodes}
+        snapshot = self._after(live, steps, left, outs, kinds)
+        snapshot = reduce_all(snapshot, _waits(left, _end(steps[-1]) if steps else 0.0, kinds))
+        return _ended({**snapshot, "seq": live["seq"]}, live["run"], steps[-1] if steps else None, left, finished)
+
+    def _after(
+        self, live: Snapshot, steps: Sequence[PastStep], waiting: list[PastWaiting], outs: Outs, kinds: Kinds
+    ) -> Snapshot:
+        first = {step.node for step in steps if step.wave == 1} or {each.node_name for each in waiting}
+        run = live["run"]
+        made_of = (id(live["graph"]), id(live["layout"]), run["run_id"], run["started_at"], first)
+        if made_of != self._of or len(self._kept) > MOST_KEPT:
+            self._of, self._kept = made_of, {}
+        at = len(steps) - len(steps) % KEPT_EVERY
+        while at and (at not in self._kept or self._kept[at][0] is not steps[at - 1]):
+            at -= KEPT_EVERY
+        snapshot = self._kept[at][1] if at else _begun(live, first, outs, kinds)
+        while at < len(steps):
+            part = steps[at : at + KEPT_EVERY]
+            snapshot = reduce_all(snapshot, (each for step in part for each in _step(step, kinds, outs)))
+            at += len(part)
+            if at % KEPT_EVERY == 0:
+                self._kept[at] = (steps[at - 1], snapshot)
+        return snapshot
+
+
+def _ended(
+    snapshot: Snapshot, run: RunState, last: PastStep | None, left: list[PastWaiting], finished: bool
+) -> Snapshot:
     at_s = _end(last) if last else 0.0
     if last is not None and last.status == "failed" and last.error is not None:
         error = to_wire_error(last.error)
@@ -102,21 +153,27 @@ def picture_of(
     return reduce(snapshot, {"type": "run_finished", "at_s": at_s, "reason": reason, "message": "", "result": result})
 
 
-def _events(
-    topology: Topology, steps: Sequence[PastStep], waiting: list[PastWaiting], run_id: str, started_at: float
-) -> Iterable[WireEvent]:
+def _outs(topology: Topology) -> Outs:
     outs: dict[str, list[EdgeInfo]] = {}
     for edge in topology.edges:
         outs.setdefault(edge.source, []).append(edge)
-    kinds = {node.id: node.kind for node in topology.nodes}
-    yield {"type": "run_started", "at_s": 0.0, "run_id": run_id, "started_at": started_at}
-    first = {step.node for step in steps if step.wave == 1} or {each.node_name for each in waiting}
-    for start in (node.id for node in topology.nodes if node.kind == "start" and node.parent is None):
+    return outs
+
+
+def _begun(live: Snapshot, first: set[str], outs: Outs, kinds: Kinds) -> Snapshot:
+    """Before the first step: the start's edges were taken."""
+    run = live["run"]
+    events: list[WireEvent] = [
+        {"type": "run_started", "at_s": 0.0, "run_id": run["run_id"] or "", "started_at": run["started_at"] or 0.0}
+    ]
+    parents = {node["id"]: node["parent"] for node in live["graph"]["nodes"]}
+    for start in (name for name, kind in kinds.items() if kind == "start" and parents.get(name) is None):
         entered = [edge for edge in outs.get(start, ()) if edge.kind == "plain" or edge.target in first]
-        yield from _went(start, 0.0, [edge.id for edge in entered], [], outs)
-    for step in steps:
-        yield from _step(step, kinds.get(step.node, "node"), outs)
-    at_s = _end(steps[-1]) if steps else 0.0
+        events += _went(start, 0.0, [edge.id for edge in entered], [], outs)
+    return reduce_all(empty_snapshot(live["graph"], live["layout"], live["seq"]), events)
+
+
+def _waits(waiting: list[PastWaiting], at_s: float, kinds: Kinds) -> Iterable[WireEvent]:
     for each in waiting:
         if each.failed:
             continue  # it waits to be tried again; that it failed says more
@@ -127,11 +184,11 @@ def _events(
             yield {"type": "node_waiting", "at_s": at_s, "node": each.node_name, "arrived": arrived, "missing": missing}
 
 
-def _step(step: PastStep, kind: str, outs: dict[str, list[EdgeInfo]]) -> Iterable[WireEvent]:
+def _step(step: PastStep, kinds: Kinds, outs: Outs) -> Iterable[WireEvent]:
     if step.status == "limit":
         reason = "the limit of node calls was met"
         yield {"type": "node_skipped", "at_s": step.at_s, "node": step.node, "reason": reason, "was_running": False}
-    if kind == "end" or step.status not in (*ANSWERED, "failed"):
+    if kinds.get(step.node) == "end" or step.status not in (*ANSWERED, "failed"):
         return
     at_s, node = _end(step), step.node
     yield {"type": "node_started", "at_s": step.at_s, "node": node, "visit": step.visit}
@@ -179,9 +236,7 @@ def warned_as(picture: Snapshot, live: Snapshot) -> Snapshot:
     return cast(Snapshot, {**picture, "nodes": nodes})
 
 
-def _went(
-    node: str, at_s: float, edges: Sequence[str], keys: list[str], outs: dict[str, list[EdgeInfo]]
-) -> Iterable[WireEvent]:
+def _went(node: str, at_s: float, edges: Sequence[str], keys: list[str], outs: Outs) -> Iterable[WireEvent]:
     """The edges taken from a node, and those of its routers that were passed over."""
     chosen = [edge for edge in outs.get(node, ()) if edge.id in edges]
     targets = {edge.target for edge in chosen}

@@ -30,6 +30,7 @@ from evonb.protocol.debugging import (
 from evonb.protocol.messages import TOOLS_KEPT
 from evonb.protocol.preview import fields_of
 from evonb.widgets.debug_log import SessionLog
+from evonb.widgets.debug_places import Places, window
 from evonb.widgets.debug_questions import shown_questions
 from evonb.widgets.debug_schema import Keys
 from evonb.widgets.debug_values import Shown, shown_keys, shown_messages, shown_watches
@@ -62,6 +63,7 @@ class Session:
         reason: What is to be said beside the status.
         seq: Of the state that was made last.
         came_with: By message, the step that it came with, as far as is known.
+        places: Of the steps on the timeline.
     """
 
     debugger: GraphEngineDebugger
@@ -71,6 +73,7 @@ class Session:
     reason: str = ""
     seq: int = 0
     came_with: dict[object, int] = field(default_factory=dict)
+    places: Places = field(default_factory=Places)
 
 
 def make_state(session: Session) -> DebugState:
@@ -85,6 +88,7 @@ def make_state(session: Session) -> DebugState:
     waiting = debugger.waiting()
     at = looking if looking is not None else (line[-1].number if line else 0)
     shown = Shown(debugger, next((each for each in line if each.number == at), None), at, begun=begun)
+    seen = window(steps, looking, STEPS_SHOWN)
     numbers = {step.uuid: step.number for step in steps if step.status != "edited"}
     return {
         "seq": session.seq,
@@ -93,8 +97,8 @@ def make_state(session: Session) -> DebugState:
         "looking": looking,
         "step": line[-1].number if line else 0,
         "branch": line[-1].branch if line else 0,
-        "steps": _wire_steps(steps, branches),
-        "steps_before": max(0, len(steps) - STEPS_SHOWN),
+        "steps": _wire_steps(session, steps, branches, seen),
+        "steps_before": seen.start,
         "branches": [_branch(each, steps, branches) for each in branches[:LIST_SHOWN]],
         "next_branch": _next_branch(at, line, branches),
         "would_run": [each.node_name for each in waiting if each.can_run and not each.running][:LIST_SHOWN],
@@ -149,23 +153,10 @@ def _all_steps(debugger: GraphEngineDebugger, branches: Sequence[Branch], line: 
     return [found[number] for number in sorted(found)]
 
 
-def _wire_steps(steps: Sequence[Step], branches: Sequence[Branch]) -> list[WireStep]:
-    """The newest steps with their lanes. An edit gets a wave of its own: it came before, not beside, what it is for."""
-    forked = {branch.id: branch.from_step for branch in branches}
-    lanes: dict[tuple[int, int], int] = {}
-    edits: dict[int, int] = {}  # by branch, so far
-    edits_after: dict[int, int] = {}  # by step
-    places: list[tuple[int, int]] = []
-    for step in steps:
-        shift = edits.setdefault(step.branch, edits_after.get(forked.get(step.branch, 0), 0))
-        wave = step.wave + shift
-        edits[step.branch] += step.status == "edited"
-        edits_after[step.number] = edits[step.branch]
-        place = (step.branch, wave)
-        lanes[place] = lanes.get(place, -1) + 1
-        places.append((wave, lanes[place]))
-    shown = zip(steps[-STEPS_SHOWN:], places[-STEPS_SHOWN:], strict=True)
-    return [{**wire_step(step, lane), "wave": wave} for step, (wave, lane) in shown]
+def _wire_steps(session: Session, steps: Sequence[Step], branches: Sequence[Branch], shown: slice) -> list[WireStep]:
+    places = session.places.of(steps, {branch.id: branch.from_step for branch in branches})
+    found = zip(steps[shown], places[shown], strict=True)
+    return [{**wire_step(step, lane), "wave": wave} for step, (wave, lane) in found]
 
 
 def _branch(branch: Branch, steps: Sequence[Step], branches: Sequence[Branch]) -> WireBranch:

@@ -166,7 +166,7 @@ class Feed:
                 if self._lagging and (at_once or self._clock() - self._boundary_at >= BOUNDARY_PERIOD_S):
                     messages = [{"type": "snapshot", "snapshot": self._snapshot}]
                     self._lagging, self._boundary_at = False, self._clock()
-                boundary = self._take_boundary(at_once)
+                boundary = self._take_boundary(at_once, bool(messages))
                 snapshot = self._snapshot
                 self._pace.flushed(again=self._boundary or self._lagging or self._message.unsaid)
             for message in messages:
@@ -274,9 +274,12 @@ class Feed:
             # More than a browser drains: the whole, a few times a second, is less than the parts.
             self._lagging, self._outbox = True, []
 
-    def _take_boundary(self, at_once: bool) -> bool:
+    def _take_boundary(self, at_once: bool, has_news: bool) -> bool:
         # Watchers draw and touch traits: never from the thread that stands in for a blocked loop.
         if not self._boundary or not self._pace.is_home:
+            return False
+        # What takes tens of milliseconds comes after the messages that somebody who pressed Pause is waiting for.
+        if has_news and self._is_still and not at_once and self._pace.can_wait:
             return False
         if not (at_once or self._clock() - self._boundary_at >= BOUNDARY_PERIOD_S):
             return False

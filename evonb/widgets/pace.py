@@ -41,6 +41,12 @@ class Pace:
         """Whether the caller is on the thread of the views' loop."""
         return self._loop is None or threading.get_ident() == self._thread
 
+    @property
+    def can_wait(self) -> bool:
+        """Whether what is put off comes by itself: a loop is there to ring."""
+        loop = running_loop() or self._loop
+        return loop is not None and loop.is_running()
+
     def ask(self, *, urgent: bool = False) -> None:
         """There is news. Any thread."""
         self._urgent = self._urgent or urgent
@@ -55,6 +61,8 @@ class Pace:
         """A flush happened; `again` wants another one after a period, news or not."""
         self._flushed_at, self._urgent = self._clock(), False
         _watchdog.keep(id(self))
+        if self.is_home:
+            self._cancel()  # what it was to publish is out; ringing, it would cut the period short
         if again and self.is_home:
             self._arm()
         elif again:
@@ -63,9 +71,7 @@ class Pace:
     def stop(self) -> None:
         """Forget the timer. Home thread."""
         _watchdog.keep(id(self))
-        if self._timer is not None:
-            self._timer.cancel()
-            self._timer = None
+        self._cancel()
 
     def _serve(self) -> None:
         self._is_asked = False
@@ -82,6 +88,11 @@ class Pace:
         if self._timer is None or self._timer_loop is not loop:
             # A timer of another loop may never ring: that loop may have stopped with the cell that ran it.
             self._timer, self._timer_loop = loop.call_later(self._period_s, self._ring), loop
+
+    def _cancel(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
     def _promise(self) -> None:
         """Blocked by a sync call in a cell or a node? Better a message from another thread than a dead picture."""

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import urllib.request
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -306,3 +307,10 @@ class Notebook:
     def ask(self, code: str, timeout_s: float = 20) -> str:
         """Run code in the notebook's kernel, outside any cell; returns what it printed, gave or raised."""
         return str(self.js(_EXECUTE, {"code": code, "ms": timeout_s * 1000}))
+
+    def until(self, code: str, answer: str, timeout_s: float = 15) -> None:
+        """Ask the kernel until it answers so."""
+        deadline = time.monotonic() + timeout_s
+        while (found := self.ask(code)) != answer and time.monotonic() < deadline:
+            pass
+        assert found == answer

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 from pathlib import Path
 
 from conftest import IPYKERNEL6, OpenNotebook
@@ -55,10 +54,7 @@ def desk(open_notebook: OpenNotebook, *cells: str, kernel: str = "python3") -> t
 
 def until(notebook: Notebook, code: str, answer: str) -> None:
     """Ask the kernel until it answers so."""
-    deadline = time.monotonic() + 15
-    while (found := notebook.ask(code)) != answer and time.monotonic() < deadline:
-        pass
-    assert found == answer
+    notebook.until(code, answer)
 
 
 def test_the_whole_tour(open_notebook: OpenNotebook, screens: Path) -> None:

@@ -94,7 +94,8 @@ class Looking(Face):
         tip = line.tips[line.here.branch] if branch is None else self._tip(branch)
         if branch is None and line.cursor is None:
             tip = line.present
-        return [step_of(self._session, each) for each in line_to(tip)]
+        session = self._session  # once: reaching it takes longer than a step that is known
+        return [each.step or step_of(session, each) for each in line_to(tip)]
 
     @property
     def looking_at(self) -> int | None:

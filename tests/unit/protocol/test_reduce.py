@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import copy
+import functools
+import json
+from pathlib import Path
+
+import pytest
+
 from evonb.graph.topology import EdgeInfo, NodeInfo, Topology
 from evonb.protocol.encode import to_wire_graph
 from evonb.protocol.messages import Snapshot, WireEvent
-from evonb.protocol.reduce import empty_snapshot, reduce, reopened
+from evonb.protocol.reduce import empty_snapshot, reduce, reduce_all, reopened
+
+STREAMS = sorted((Path(__file__).parents[2] / "golden" / "streams").glob("*.json"))
 
 NODES = ("pick", "left", "right", "after")
 EDGES = (("pick", "left"), ("pick", "right"), ("left", "after"), ("right", "after"))
@@ -79,3 +88,16 @@ def test_a_run_that_goes_on_after_its_end_may_reach_what_it_had_not() -> None:
     assert _stands(again)["after"] == ("idle", "")
     assert _stands(again)["pick"][0] == "skipped"
     assert not any(edge["unused"] for edge in again["edges"].values())
+
+
+@pytest.mark.parametrize("path", STREAMS, ids=lambda path: path.stem)
+def test_many_events_at_once_are_one_after_the_other_and_change_nothing_that_others_hold(path: Path) -> None:
+    stream = json.loads(path.read_text(encoding="utf-8"))
+    start, events = stream["start"], [event for message in stream["messages"] for event in message["events"]]
+    before = copy.deepcopy(start)
+    singly = functools.reduce(reduce, events, start)
+    middle = reduce_all(start, events[: len(events) // 2])
+    held = copy.deepcopy(middle)
+    assert reduce_all(middle, events[len(events) // 2 :]) == singly
+    assert (start, middle) == (before, held)
+    assert type(middle["nodes"]) is type(middle["edges"]) is dict

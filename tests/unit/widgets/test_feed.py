@@ -494,3 +494,19 @@ def test_a_feed_goes_with_its_engine() -> None:
     del engine
     gc.collect()
     assert gone() is None
+
+
+@pytest.mark.asyncio
+async def test_the_news_of_a_stop_goes_out_before_what_is_drawn_and_saved_of_it() -> None:
+    engine, clock, order, saved = FakeEngine(), FakeClock(), [], asyncio.Event()
+    feed = Feed(engine, clock=clock)
+    feed.subscribe(lambda message: order.append(message["type"]))
+    feed.watch(lambda snapshot: (order.append(snapshot["run"]["status"]), saved.set()))
+    engine.begin()
+    clock.now += 1
+    saved.clear()
+    engine.finish()
+    assert order == ["events", "running", "events"]
+    async with asyncio.timeout(10):
+        await saved.wait()
+    assert order == ["events", "running", "events", "finished"]
