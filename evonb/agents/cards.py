@@ -74,7 +74,8 @@ def type_line(kind: Any) -> str:
 
 def thing_line(thing: Any) -> str:
     """An object as it shows itself, or its class; what pydantic shows of a model tells too much."""
-    if type(thing).__repr__ in (object.__repr__, BaseModel.__repr__):
+    shows: Any = type(thing).__repr__
+    if shows in (object.__repr__, BaseModel.__repr__):
         return type(thing).__name__
     return short(repr(thing))
 
