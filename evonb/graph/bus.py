@@ -100,7 +100,9 @@ class Bus:
         self._lock = threading.RLock()
         self._seq = 0
         self._began = time.perf_counter()
-        self._loop = asyncio.get_running_loop()
+        self._loop: asyncio.AbstractEventLoop | None = None  # a stored run is opened in plain code too
+        with suppress(RuntimeError):
+            self._loop = asyncio.get_running_loop()
         self._deliveries: deque[Awaitable[None]] = deque()
         self._pump: asyncio.Task[None] | None = None
         hub.open(self)
@@ -161,6 +163,7 @@ class Bus:
 
     def deliver(self, message: Awaitable[None]) -> None:
         """Await a handler's call after those before it; from any thread."""
+        assert self._loop is not None  # a node runs
         try:
             here = asyncio.get_running_loop() is self._loop
         except RuntimeError:
@@ -173,6 +176,7 @@ class Bus:
     def _enqueue(self, message: Awaitable[None]) -> None:
         self._deliveries.append(message)
         if self._pump is None or self._pump.done():
+            assert self._loop is not None
             self._pump = self._loop.create_task(self._deliver_all())
 
     async def _deliver_all(self) -> None:

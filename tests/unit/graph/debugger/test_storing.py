@@ -470,3 +470,22 @@ async def test_every_session_that_is_not_kept_says_so_at_the_users_line(graphs: 
     begin = ["The session of graph 'graph' isn't kept", "The pin of node 'd' isn't kept with the "]
     assert [str(each.message)[:39] for each in caught] == 2 * [each[:39] for each in begin]
     assert {each.filename for each in caught} == {__file__}
+
+
+def open_without_a_loop(path: str, run_id: str, builder: GraphBuilder) -> list[str]:
+    """What waits and was done, asked where no loop runs."""
+    again = GraphEngineDebugger.open(path, run_id, graph=builder)
+    found = [*(step.node for step in again.history()), *(each.node_name for each in again.waiting())]
+    again.edit("n", 7)
+    again.clear_all_breakpoint()
+    assert again.run_sync({"n": 0})["n"] == 4
+    return [*found, str(asyncio.run(again.resume())["n"])]
+
+
+async def test_a_run_is_opened_in_plain_code_too(graphs: Any, path: str) -> None:
+    builder = graphs.builder()
+    graph = graphs.debugging(builder, path)
+    graph.set_breakpoint("b")
+    await graph.debug({"n": 0})
+    graph.store.close()
+    assert await asyncio.to_thread(open_without_a_loop, path, graph.run_id, builder) == ["a", "b", "10"]
