@@ -6,7 +6,7 @@ import asyncio
 import threading
 import time
 from collections import deque
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
@@ -74,7 +74,6 @@ class Bus:
     Attributes:
         on: Whether anybody listens. Events are made only then.
         live: Whether sync nodes must leave the loop free.
-        gate: What the tasks of sub-graphs wait at before they run; None outside of a debugger.
         graph_name: The outermost graph.
         told: The warnings that the run has given.
         closed: Whether the run is over; late chunks of threads that were given up are dropped.
@@ -82,7 +81,7 @@ class Bus:
 
     __slots__ = (
         "_began", "_deliveries", "_hub", "_lock", "_loop", "_pump", "_seq",
-        "closed", "gate", "graph_name", "listeners", "live", "on", "own", "own_live", "run_id", "told",
+        "closed", "graph_name", "listeners", "live", "on", "own", "own_live", "run_id", "told",
     )  # fmt: skip
 
     def __init__(self, hub: Hub, own: tuple[Listener, ...] = (), *, live: bool = False) -> None:
@@ -94,7 +93,6 @@ class Bus:
         self.closed = False
         self.graph_name = ""
         self.told: set[str] = set()
-        self.gate: Callable[[Any, Any], Awaitable[None]] | None = None
         self.listeners: tuple[Listener, ...] = ()
         self._hub = hub
         self._lock = threading.RLock()

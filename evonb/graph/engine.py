@@ -238,14 +238,13 @@ class GraphEngine(BaseComponent):
     def _as_node(self) -> SubgraphNode:
         return SubgraphNode(engine=self)
 
-    async def run_nested(self, bus: Bus, path: tuple[str, ...], values: Values) -> Values:
+    async def run_nested(self, run: Run, values: Values) -> Values:
         """Run as a node of another graph, in its stream; gives what the state keys were changed by."""
-        schema = self._plan.schema
-        run = Run(self._plan, bus, self.max_turn, path)
+        schema, path = self._plan.schema, run.path
         known = {key: value for key, value in values.items() if key in schema.fields or not schema.fields}
-        start = records.root(schema, known, borrow=True)
+        start = run.root(known)
         reached = await run.execute(start)
-        if bus.on:
+        if run.bus.on:
             telling().run_finished(run, None)
         if reached is None:
             name = " > ".join(path)
@@ -316,6 +315,7 @@ class SubgraphNode(AsyncNode):
         schema = engine._plan.schema
         bus = Bus(engine._hub)
         try:
-            return await engine.run_nested(bus, (), {**schema.changes(state, "state")})
+            run = Run(engine._plan, bus, engine.max_turn)
+            return await engine.run_nested(run, {**schema.changes(state, "state")})
         finally:
             await bus.close()

@@ -52,6 +52,7 @@ class StoredStep:
         cut: Keys that a filter, a merge or an edit set anew, or None.
         snapshot: The state after it where one is kept, else None. What of it goes on from an earlier one is in `notes`.
         notes: Plain JSON that the debugger keeps with it: the hops taken, tasks made, effects, an error.
+        inner: Whether it was made inside of a sub-graph's node. Such steps are counted apart, in a list of their own.
     """
 
     number: int
@@ -66,11 +67,12 @@ class StoredStep:
     cut: Mapping[str, Any] | None = None
     snapshot: Mapping[str, Any] | None = None
     notes: Mapping[str, Any] | None = None
+    inner: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSummary:
-    """One line of a list of runs. `steps` counts rows, `status` is the last that was written."""
+    """One line of a list of runs. `steps` counts rows but those inside of sub-graphs, `status` is the last written."""
 
     run_id: str
     graph_name: str
@@ -106,8 +108,13 @@ class RunStore(Protocol):
     def step(self, run_id: str, number: int) -> StoredStep | None:
         """One step by number, values decoded."""
 
-    def steps(self, run_id: str, *, after: int = 0, newest_first: bool = False) -> Iterator[StoredStep]:
-        """Steps in order of number, read as they are asked for; with `newest_first` from the last down to `after`."""
+    def steps(
+        self, run_id: str, *, after: int = 0, newest_first: bool = False, inner: bool = False
+    ) -> Iterator[StoredStep]:
+        """Steps in order of number, read as they are asked for; with `newest_first` from the last down to `after`.
+
+        With `inner` those that were made inside of sub-graphs, else the others.
+        """
 
     def drop_steps(self, run_id: str, numbers: list[int], documents: Mapping[str, Any] | None = None) -> None:
         """Take steps back (`restore_step`), and put `documents` in the same transaction."""

@@ -28,6 +28,8 @@ from evonb.graph.streaming import Frame, current_frame, enter, leave
 if TYPE_CHECKING:
     from types import ModuleType
 
+    from evonb.graph.events import TaskId
+    from evonb.graph.schema import Values
 
 __all__ = ["Run"]
 
@@ -94,10 +96,8 @@ class Run:
         Raises:
             NodeError: A node failed. Parallel nodes were cancelled.
         """
-        first = Task(self.plan.start, (start,), (), -1, "", None, True)
         try:
-            ready = await self._go_on(first, start)
-            await self._follow(ready)
+            await self._follow(await self._begin(start))
         except BaseException as error:
             if not isinstance(error, Exception):  # stopped from outside: the node under way is not at fault
                 self._unfinished(self._main, STOPPED)
@@ -107,6 +107,10 @@ class Run:
         if self._error is not None:
             raise self._error
         return self.result()
+
+    async def _begin(self, start: Record) -> list[Task]:
+        """The tasks that it begins with."""
+        return await self._go_on(Task(self.plan.start, (start,), (), -1, "", None, True), start)
 
     def result(self) -> Record | None:
         """What has reached the end by now, merged in edge order."""
@@ -135,7 +139,7 @@ class Run:
         """Perform a task and what follows from it; in the run's own task up to the first fork, else to the end."""
         mine = asyncio.current_task()
         main = mine not in self._branches
-        turn_limit, gate = self.limit, self.bus.gate
+        turn_limit = self.limit
         while True:
             if turn_limit is not None and self.turns >= turn_limit:
                 self.skipped.append(task)
@@ -149,8 +153,6 @@ class Run:
                 self._branches[mine] = task  # type: ignore[index]
             if not self.turns % _BREATHE:
                 await asyncio.sleep(0)
-            if gate is not None:
-                await gate(self, task)
             try:
                 record = await self.perform(task)
             except Exception:
@@ -163,7 +165,7 @@ class Run:
                 if mine.cancelling():  # type: ignore[union-attr]  # the node swallowed it; nothing may follow
                     raise asyncio.CancelledError
             node = task.node
-            if node.next is not None and not self.bus.on:
+            if node.next is not None and not self.bus.on and not self.keeps:
                 task = Task(node.next, (record,), (task,), node.next_edge, "", task.place, False)
                 self._number(task)
                 continue
@@ -291,7 +293,7 @@ class Run:
     async def _call_alone(self, task: Task, before: Record) -> Any:
         node, schema = task.node, self.plan.schema
         if node.subgraph is not None:
-            return await node.subgraph.run_nested(self.bus, (*self.path, node.name), records.values_of(schema, before))
+            return await node.subgraph.run_nested(self.nested(task), records.values_of(schema, before))
 
         state: Any = None
         values = records.values_of(schema, before)
@@ -305,6 +307,20 @@ class Run:
         if delta is None:
             warn_of_changes(schema, node.name, values, state)
         return delta
+
+    def nested(self, task: Task) -> Run:
+        """The run of a task whose node is a sub-graph."""
+        engine = task.node.subgraph
+        assert engine is not None
+        return Run(engine._plan, self.bus, engine.max_turn, (*self.path, task.node.name))
+
+    def root(self, values: Values) -> Record:
+        """The record that it begins with, as a sub-graph's run."""
+        return records.root(self.plan.schema, values, borrow=True)
+
+    def task_id(self, task: Task) -> TaskId:
+        """The id of a task in events."""
+        return self.bus.task_id(task.number, self.path)
 
     def failed(
         self,

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 def task_id(run: Run, task: Task) -> TaskId:
     """The id of a task in events."""
-    return run.bus.task_id(task.number, run.path)
+    return run.task_id(task)
 
 
 def started(run: Run, task: Task, values: dict[str, Any]) -> None:

@@ -17,6 +17,7 @@ from evonb.persistence.errors import StoreError, UnknownRun
 from evonb.persistence.keeper import Keeper
 from evonb.persistence.mirror import RunCopy
 from evonb.persistence.rows import Fetch, Values, from_row, plain
+from evonb.persistence.schema import INNER
 
 __all__ = ["Lookup"]
 
@@ -69,19 +70,24 @@ class Lookup:
                 values = self._keeper.ask(copy, lambda connection, run: reading.step(connection, run, number))
         return None if values is None else self._decoded(copy, number, values)
 
-    def steps(self, run_id: str, *, after: int = 0, newest_first: bool = False) -> Iterator[StoredStep]:
+    def steps(
+        self, run_id: str, *, after: int = 0, newest_first: bool = False, inner: bool = False
+    ) -> Iterator[StoredStep]:
         """Steps with numbers above `after`, in order or from the last one down, read as they are asked for.
+
+        With `inner` those that were made inside of sub-graphs, else the others.
 
         Raises:
             UnknownRun, StoreError: As for `step`.
         """
+        after, before = (after + INNER, 2 * INNER) if inner else (after, INNER)
         with self._lock:
             copy = self._copy(run_id)
-            known = {number: row.values for number, row in copy.rows().items() if number > after}
+            known = {number: row.values for number, row in copy.rows().items() if after < number < before}
             here = sorted(known.items(), reverse=newest_first)
         rows: Iterator[tuple[int, Values]] = iter(here)
         if not copy.is_whole:
-            stored = self._stored(copy, after, known, newest_first=newest_first)
+            stored = self._stored(copy, after, before, known, newest_first=newest_first)
             rows = merge(here, stored, key=itemgetter(0), reverse=newest_first)
         for number, values in rows:
             yield self._decoded(copy, number, values)
@@ -154,10 +160,9 @@ class Lookup:
         return live if live is not None else from_row(number, values, self._fetch(copy), where)
 
     def _stored(
-        self, copy: RunCopy, after: int, known: Mapping[int, Values], *, newest_first: bool
+        self, copy: RunCopy, after: int, before: int, known: Mapping[int, Values], *, newest_first: bool
     ) -> Iterator[tuple[int, Values]]:
         """Rows that are only in the file, page by page."""
-        before: int | None = None
         while True:
             rows = self._page(copy, after, before, newest_first=newest_first)
             yield from (
@@ -170,7 +175,7 @@ class Lookup:
             else:
                 after = rows[-1][0]
 
-    def _page(self, copy: RunCopy, after: int, before: int | None, *, newest_first: bool) -> list[tuple[int, Values]]:
+    def _page(self, copy: RunCopy, after: int, before: int, *, newest_first: bool) -> list[tuple[int, Values]]:
         def ask(connection: sqlite3.Connection, run: int) -> list[tuple[int, Values]]:
             return reading.page(connection, run, after, before, newest_first=newest_first)
 
@@ -190,7 +195,7 @@ class Lookup:
                     started_at=copy.header.started_at,
                     changed_at=copy.changed_at,
                     status=reading.status_of(copy.document("status")),
-                    steps=len(rows),
+                    steps=sum(key < INNER for key in rows),
                     size_bytes=sum(row.size_bytes for row in rows.values()),
                 )
         return found

@@ -85,12 +85,10 @@ def step(connection: sqlite3.Connection, run: int, number: int) -> Values | None
 
 
 def page(
-    connection: sqlite3.Connection, run: int, after: int, before: int | None, *, newest_first: bool
+    connection: sqlite3.Connection, run: int, after: int, before: int, *, newest_first: bool
 ) -> list[tuple[int, Values]]:
     """The next steps with numbers above `after` and below `before`, at most `PAGE`."""
-    first, last = step_ids(run, after)
-    if before is not None:
-        last = min(last, step_id(run, before) - 1)
+    first, last = step_ids(run, after)[0], step_id(run, before) - 1
     order = "DESC" if newest_first else "ASC"
     sql = f"SELECT id, {COLUMNS} FROM steps WHERE id BETWEEN ? AND ? ORDER BY id {order} LIMIT {PAGE}"
     rows = connection.execute(sql, (first, last)).fetchall()

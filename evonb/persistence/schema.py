@@ -2,6 +2,7 @@
 
 A step's id is its run's id and its own number in one integer: steps of a run lie together in order of number, in the
 one tree that a rowid table is, so that adding one touches its end only and reading from either end needs no index.
+Steps inside of sub-graphs, which are counted apart, have the upper half of their run's numbers.
 """
 
 from __future__ import annotations
@@ -10,12 +11,15 @@ import sqlite3
 
 from evonb.persistence.errors import Unusable
 
-__all__ = ["APPLICATION", "VERSION", "identify", "migrate", "step_id", "step_ids"]
+__all__ = ["APPLICATION", "INNER", "VERSION", "identify", "migrate", "step_id", "step_ids"]
 
 APPLICATION = 0x65766F6E
 """Marks a file as ours in its header ("evon"), so that no other program's database is ever changed."""
 
 _NUMBERS = 1 << 32
+
+INNER = 1 << 31
+"""Added to the number of a step that was made inside of a sub-graph's node: the key of its row in its run."""
 
 _FIRST = (
     "CREATE TABLE databases (id INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE)",
@@ -34,19 +38,22 @@ _FIRST = (
         UNIQUE (run, digest))""",
 )
 
-MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST,)
+_INSIDE = ("ALTER TABLE runs ADD COLUMN inner_steps INTEGER NOT NULL DEFAULT 0",)
+"""Steps inside of sub-graphs; an older program, which would take them for steps of the line, refuses the file."""
+
+MIGRATIONS: tuple[tuple[str, ...], ...] = (_FIRST, _INSIDE)
 """What takes a file of version n to version n + 1. Released entries never change."""
 
 VERSION = len(MIGRATIONS)
 
 
 def step_id(run: int, number: int) -> int:
-    """The id of a step."""
+    """The id of a step by its number, which for one inside of a sub-graph is above `INNER`."""
     return run * _NUMBERS + number
 
 
 def step_ids(run: int, after: int = -1) -> tuple[int, int]:
-    """First and last possible id of a run's steps with numbers above `after`."""
+    """First and last possible id of a run's steps with numbers above `after`, those inside of sub-graphs included."""
     return step_id(run, max(after, -1) + 1), step_id(run + 1, 0) - 1
 
 

@@ -20,7 +20,7 @@ from evonb.persistence.errors import DuplicateRun, StoreError, StoreWarning
 from evonb.persistence.keeper import Keeper, Notify
 from evonb.persistence.lookup import Lookup
 from evonb.persistence.mirror import Change, RunCopy
-from evonb.persistence.rows import document_text, header_values, plain, to_row
+from evonb.persistence.rows import document_text, header_values, key_of, plain, to_row
 
 __all__ = ["SqliteStore"]
 
@@ -99,18 +99,19 @@ class SqliteStore(Lookup):
             StateError: A document isn't plain JSON.
         """
         row, blobs, problems = to_row(step)
+        key = key_of(step)
         texts = _texts(documents)
         with self._lock:
             copy = self._copy(run_id)
-            if self._has_step(copy, step.number):
+            if self._has_step(copy, key):
                 raise DuplicateRun(
                     f"There is a step {step.number} already",
                     where=copy.where,
                     fix="give each step a number of its own, or drop the old one first",
                 )
-            copy.change(Change(steps={step.number: row}, documents=texts, blobs=blobs))
+            copy.change(Change(steps={key: row}, documents=texts, blobs=blobs))
             if problems:
-                copy.live[step.number] = step
+                copy.live[key] = step
             self._keeper.write(copy)
             self._tell(copy, problems, f"node {step.node!r}, visit {step.visit}")
 

@@ -10,7 +10,7 @@ from contextlib import suppress
 from evonb.persistence.mirror import Change, RunCopy
 from evonb.persistence.owner import Owner
 from evonb.persistence.rows import COLUMNS, header_values, plain
-from evonb.persistence.schema import step_id, step_ids
+from evonb.persistence.schema import INNER, step_id, step_ids
 
 __all__ = ["Missing", "Taken", "commit"]
 
@@ -19,9 +19,12 @@ _DOCUMENT = "INSERT OR REPLACE INTO documents (run, name, body) VALUES (?, ?, ?)
 _BLOB = "INSERT OR IGNORE INTO blobs (run, digest, body) VALUES (?, ?, ?)"
 _RUN = """INSERT INTO runs (database, run_id, graph_name, name, started_at, inputs, shape, changed_at, owner)
     VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"""
-_TOUCH = "UPDATE runs SET changed_at = ?, steps = steps + ?, size_bytes = size_bytes + ? WHERE id = ? AND owner = ?"
+_TOUCH = """UPDATE runs
+    SET changed_at = ?, steps = steps + ?, inner_steps = inner_steps + ?, size_bytes = size_bytes + ?
+    WHERE id = ? AND owner = ?"""
 _RECOUNT = """UPDATE runs SET changed_at = ?,
     steps = (SELECT count(*) FROM steps WHERE id BETWEEN ? AND ?),
+    inner_steps = (SELECT count(*) FROM steps WHERE id BETWEEN ? AND ?),
     size_bytes = (SELECT total(size_bytes) FROM steps WHERE id BETWEEN ? AND ?)
                + (SELECT total(length(body)) FROM blobs WHERE run = ?)
     WHERE id = ? AND owner = ?"""
@@ -121,10 +124,12 @@ def _write(connection: sqlite3.Connection, copy: RunCopy, change: Change, owner:
             execute(_DOCUMENT, (run, name, text))
     now, mine = time.time(), owner.write()
     if change.dropped or copy.is_unsure:
-        ids = step_ids(run)
-        touched = execute(_RECOUNT, (now, *ids, *ids, run, run, mine)).rowcount
+        first, last = step_ids(run)
+        inner = step_id(run, INNER)
+        touched = execute(_RECOUNT, (now, first, inner - 1, inner, last, first, last, run, run, mine)).rowcount
     else:
-        touched = execute(_TOUCH, (now, len(change.steps), grown, run, mine)).rowcount
+        inner = sum(key >= INNER for key in change.steps)
+        touched = execute(_TOUCH, (now, len(change.steps) - inner, inner, grown, run, mine)).rowcount
     if not touched:
         row = execute("SELECT owner FROM runs WHERE id = ?", (run,)).fetchone()
         raise Taken(copy, Owner.read(row[0])) if row else Missing(copy)

@@ -32,7 +32,7 @@ def only_asks(session: Session) -> bool:
         return False
     for waiting in session.flying.values():
         name = waiting.node.name
-        if any(each.owner == waiting.number or each.path[:1] == (name,) for each in session.inside.parked):
+        if any(each.owner == waiting.number for each in session.inside.parked):
             continue
         if not asked[name]:
             return False
@@ -69,7 +69,7 @@ async def go_beside(session: Session, ready: Iterable[Waiting], *, on: bool, rel
     finally:
         leave()
         session.watchers.remove(moved.set)
-    if performer.asked and session.busy:
+    if performer.has_asked and session.busy:
         error = performer.asking()
-        performer.asked.clear()
+        performer.forget_asked()
         raise error

@@ -22,7 +22,6 @@ from evonb.graph.hops import hops_of
 from evonb.graph.isolate import take
 from evonb.graph.plan import Plan
 from evonb.graph.record import Record
-from evonb.graph.run import Run
 
 if TYPE_CHECKING:
     from evonb.graph.debugging.session import Session
@@ -42,7 +41,7 @@ async def begin(session: Session, inputs: Mapping[str, Any], bus: Bus | None = N
     """
     session.clear()
     session.breakpoints.zero()
-    session.attach(Run(session.plan, bus or Bus(session.hub, live=True), session.limit, keeps=True))
+    session.attach(bus or Bus(session.hub, live=True))
     inputs = take(dict(inputs))
     telling.run_started(session.run.bus, session.plan.name, inputs)
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from evonb.errors import GraphError
@@ -10,7 +10,8 @@ from evonb.graph.debugging.breakpoints import Breakpoint, When
 from evonb.graph.debugging.expressions import Condition, python_condition
 from evonb.graph.debugging.face import Face
 from evonb.graph.near import near_names, wrong_kind
-from evonb.graph.topology import PATH_SEPARATOR
+from evonb.graph.plan import Plan
+from evonb.graph.topology import PATH_SEPARATOR, node_id
 
 __all__ = ["Breaking"]
 
@@ -38,9 +39,10 @@ class Breaking(Face):
         Args:
             node: The node; inside of a sub-graph its id in the picture ("sub › inner") or the names that lead to it.
             when: Before the node runs, or after: before whatever follows from it.
-            edge: An edge by its id in the picture ("a>b"), or as (source, target).
+            edge: An edge by its id in the picture ("a>b", "sub › a>b"), or as (source, target).
             condition: Holds only where it is true.
-            predicate: Without a node: holds what follows from the step that makes it true.
+            predicate: Without a node: holds what follows from the step that makes it true. It is about the session's
+                state, so steps inside of sub-graphs, which have states of their own, aren't asked.
             hit: Holds on the n-th time only.
             on_exception: A failure (of `node`, or of any) pauses the session instead of raising.
             tool: A tool's name: holds its calls.
@@ -69,8 +71,6 @@ class Breaking(Face):
             raise wrong_kind(
                 GraphError, "tool is a tool's name", tool, where=f"graph {self.name!r}", fix="tool='refund'"
             )
-        if when == "after" and place is not None and PATH_SEPARATOR in place:
-            raise GraphError("Inside of a sub-graph breakpoints stand before nodes", fix="leave out when='after'")
         made = self._session.breakpoints.add(
             node=place,
             when=when,
@@ -163,8 +163,8 @@ class Breaking(Face):
         self._keep()
 
     def _edge(self, edge: str | tuple[str, str]) -> str:
-        wanted: str = _joined(edge, ">")
-        known = [each for plan in self._session.plan.edges for each in plan.ids.values()]
+        wanted: str = _edge_id(edge)
+        known = list(_edges(self._session.plan, ()))
         if wanted not in known:
             near = near_names(wanted, known)
             raise GraphError(
@@ -179,6 +179,26 @@ def _joined(names: Any, separator: str) -> Any:
     """One name of several; anything else as it is, to be refused as a name that isn't known."""
     several = isinstance(names, list | tuple) and all(isinstance(each, str) for each in names)
     return separator.join(names) if several else names
+
+
+def _edge_id(edge: Any) -> Any:
+    """As `_joined`; both ends inside of a sub-graph may be named by their ids in the picture."""
+    joined = _joined(edge, ">")
+    if joined is edge or len(edge) != 2:
+        return joined
+    source, target = edge
+    path, separator, _ = source.rpartition(PATH_SEPARATOR)
+    around = path + separator
+    return f"{source}>{target.removeprefix(around)}" if separator and target.startswith(around) else joined
+
+
+def _edges(plan: Plan, path: tuple[str, ...]) -> Iterator[str]:
+    """The ids of all edges, those inside of sub-graphs included."""
+    for edge in plan.edges:
+        yield from (node_id(path, each) for each in edge.ids.values())
+    for node in plan.nodes:
+        if node.subgraph is not None:
+            yield from _edges(node.subgraph._plan, (*path, node.name))
 
 
 def _condition(condition: Any) -> Condition | None:

@@ -11,7 +11,10 @@ from pydantic import BaseModel
 
 from evonb.graph.debugging.edits import edited_output, edited_state
 from evonb.graph.debugging.face import Face
-from evonb.graph.debugging.line import Change
+from evonb.graph.debugging.inner import after_edit
+from evonb.graph.debugging.inner_run import InnerRun
+from evonb.graph.debugging.line import RAN, Change, Place, places_back, step_before
+from evonb.graph.debugging.nested import InnerWaiting
 from evonb.graph.debugging.points import SessionError, Waiting
 from evonb.graph.debugging.recode import adopt_engine, replace_code
 from evonb.graph.debugging.restoring import record_of
@@ -39,6 +42,8 @@ class Changing(Face):
     def restore_step(self, node_uuid: str | None = None) -> None:
         """Go back one step, to stay there; runs nothing. What was recorded stays, on the line it was made on.
 
+        Inside of a sub-graph it is one step there, as for `step_back`.
+
         Args:
             node_uuid: A task that was run: goes back to where it waited. None takes the last step back.
 
@@ -46,25 +51,29 @@ class Changing(Face):
             SessionError: There is nothing to take back, or the task wasn't run.
         """
         with self._command("restore_step") as session:
-            moment = session.past.here
-            if node_uuid is None:
-                while moment.status == "failed" and moment.before is not None:
-                    moment = moment.before
-                before = moment.before
-            else:
-                number = self._number(node_uuid)
-                before = None
-                while before is None and moment.before is not None:
-                    ran = moment.ran
-                    if ran is not None and ran.number == number and moment.status not in ("failed", "edited"):
-                        before = moment.before
-                    moment = moment.before
+            before = _last_before(session.past.place) if node_uuid is None else self._before(session, node_uuid)
             if before is None:
                 raise SessionError(
                     "There is no step to take back" if node_uuid is None else "That task wasn't run on this line",
                     fix="run one first: await graph.step_over()",
                 )
-            session.rewind(before)
+            session.rewind(*before)
+
+    def _before(self, session: Session, uuid: str) -> Place | None:
+        """The place that a task waited at before it was run."""
+        place, inside = session.past.place, "." in uuid
+        number = 0 if inside else self._number(uuid)
+        for each in places_back(place):
+            moment, inner = each
+            if inner is not None:
+                ran = inside and inner.row.status in RAN
+                found = ran and session.nested.uuid(inner.origin, inner.notes["ran"]) == uuid
+            else:
+                ran = not inside and moment.before is not None and moment.status not in ("failed", "edited")
+                found = ran and moment.ran is not None and moment.ran.number == number
+            if found:
+                return step_before(each)
+        return None
 
     def change_output(self, from_node_uuid: str, to_node_uuid: str, change_key: str, change_value: Any) -> None:
         """Change one value in what a finished task gave to a waiting one; other tasks keep theirs.
@@ -80,6 +89,10 @@ class Changing(Face):
             StateError: The value doesn't fit the state.
         """
         with self._command("change_output") as session:
+            if (waits := session.nested.find(to_node_uuid)) is not None:
+                source = _number_inside(session, waits, from_node_uuid)
+                self._edit_inside(session, waits, change_key, change_value, source)
+                return
             target = self._stopped(self._must_wait(to_node_uuid))
             self._edit(session, target, change_key, change_value, self._number(from_node_uuid))
 
@@ -92,14 +105,26 @@ class Changing(Face):
         Args:
             key: State key.
             value: Its new whole value, whatever the key's update strategy.
-            uuid: The waiting task; None if only one can run.
+            uuid: The waiting task, inside of a sub-graph too; None if only one of the session's own can run.
 
         Raises:
             SessionError: There is no such key or task, or several tasks wait.
             StateError: The value doesn't fit; nothing has changed.
         """
         with self._command("edit") as session:
+            if uuid is not None and (waits := session.nested.find(uuid)) is not None:
+                self._edit_inside(session, waits, key, value, None)
+                return
             self._edit(session, self._one(uuid), key, value, None)
+
+    def _edit_inside(self, session: Session, waits: InnerWaiting, key: str, value: Any, source: int | None) -> None:
+        name = waits.standing.plan.schema._aliases.get(key, key)
+        change = Change(waits.waiting.number, name, take(value), source)
+        made = after_edit(waits.standing, change, at_s=session.now())
+        _settle_inside(session, waits)
+        session.nested.note(waits.origin, waits.path, made, waits.standing.given)
+        session.holding.forget_inside(waits.ident)
+        session.run.bus.emit(StateEdited, waits.path, node=waits.waiting.node.name, keys=(name,))
 
     def _edit(self, session: Session, target: Waiting, key: str, value: Any, source: int | None) -> None:
         point, schema = session.line.here.point, session.plan.schema
@@ -175,7 +200,16 @@ class Changing(Face):
 
     def _skipping(
         self, session: Session, uuid: str, delta: Mapping[str, Any] | None
-    ) -> tuple[Waiting, Coroutine[Any, Any, Done]]:
+    ) -> tuple[Waiting | InnerWaiting, Coroutine[Any, Any, Done]]:
+        waits = session.nested.find(uuid)
+        if waits is not None:
+            if waits.waiting.task is None:
+                raise SessionError(f"{waits.name!r} can't be skipped: it still misses inputs")
+            run = _run_inside(session, waits)
+            by_hand = session.performer.by_hand(
+                waits.waiting.task, {} if delta is None else _delta(delta), "skipped", session.now(), run
+            )
+            return waits, by_hand
         waiting = self._stopped(self._must_wait(uuid))
         if waiting.task is None:
             raise SessionError(f"{waiting.node.name!r} can't be skipped: it still misses inputs, or is the end")
@@ -183,7 +217,14 @@ class Changing(Face):
             waiting.task, {} if delta is None else _delta(delta), "skipped", session.now()
         )
 
-    def _skipped(self, session: Session, waiting: Waiting, done: Done) -> None:
+    def _skipped(self, session: Session, waiting: Waiting | InnerWaiting, done: Done) -> None:
+        if isinstance(waiting, InnerWaiting):
+            _settle_inside(session, waiting)
+            assert waiting.waiting.task is not None
+            run = _run_inside(session, waiting)
+            run.take_over(waiting.standing)
+            run.note_skipped(waiting.waiting.task, done.record, done.hops, done.at_s)
+            return
         assert waiting.task is not None
         session.settle()
         session.wake()
@@ -229,7 +270,9 @@ class Changing(Face):
         Raises:
             SessionError: It isn't waiting.
         """
-        self._session.performer.allowed.add(self._must_wait(uuid).number)
+        waits = self._session.nested.find(uuid)
+        key = self._must_wait(uuid).number if waits is None else waits.ident
+        self._session.performer.allowed.add(key)
 
     # --- new code -------------------------------------------------------------------------------------------
 
@@ -245,7 +288,13 @@ class Changing(Face):
             SessionError: The session runs.
         """
         self._node(name)
+        if name not in self.nodes:
+            raise SessionError(
+                f"{name!r} is inside of a sub-graph, which other graphs may share",
+                fix="build the sub-graph anew and replace its node; its steps are kept if its shape is the same",
+            )
         with self._command("replace_node") as session:
+            _leave(session, name)
             replace_code(session, self.nodes, name, func)
             self._topology = None
 
@@ -268,6 +317,7 @@ class Changing(Face):
         with self._command("adopt") as session:
             found = adopt_engine(session, self.nodes, engine)
             if not found:
+                _leave(session)
                 self._topology = None
             return found
 
@@ -278,6 +328,49 @@ def _delta(delta: Any) -> Mapping[str, Any]:
             SessionError, "A delta is a dict of the keys to change", delta, where="the delta", fix="{} changes nothing"
         )
     return delta  # type: ignore[return-value]  # a state of the schema's own class will do
+
+
+def _last_before(place: Place) -> Place | None:
+    """The place before the last step; a step that failed counts for nothing."""
+    found: Place | None = place
+    while found is not None and _failed(found):
+        found = step_before(found)
+    return None if found is None else step_before(found)
+
+
+def _failed(place: Place) -> bool:
+    moment, inner = place
+    return (moment.status if inner is None else inner.row.status) == "failed"
+
+
+def _number_inside(session: Session, waits: InnerWaiting, uuid: str) -> int:
+    """The number of a task of the same run of a sub-graph."""
+    number = uuid.rpartition(".")[2]
+    if not number.isdigit() or session.nested.uuid(waits.origin, int(number)) != uuid:
+        raise SessionError(
+            f"{waits.name!r} got nothing from {uuid!r}", fix="give a task of the same sub-graph: history(inside=True)"
+        )
+    return int(number)
+
+
+def _run_inside(session: Session, waits: InnerWaiting) -> InnerRun:
+    """A run that stands for that of a sub-graph while nothing runs there."""
+    return InnerRun(session, waits.standing.plan, session.run.bus, None, waits.path, waits.origin)
+
+
+def _settle_inside(session: Session, waits: InnerWaiting) -> None:
+    """Go on from the place that is shown; the sub-graph that is changed is begun again when it is to go on."""
+    session.settle()
+    session.driver.drop(waits.origin[0])
+    session.wake()
+    session.error = None
+
+
+def _leave(session: Session, name: str | None = None) -> None:
+    """Give up sub-graphs that are stepped through: they go on, from the record, with their new code."""
+    for waiting in tuple(session.flying.values()):
+        if waiting.node.subgraph is not None and name in (None, waiting.node.name):
+            session.driver.drop(waiting.number)
 
 
 def _finished(work: Coroutine[Any, Any, Any]) -> Any:

@@ -16,6 +16,7 @@ from evonb.graph.decide import Task
 from evonb.graph.events import BreakpointHit
 from evonb.graph.failure import describe
 from evonb.graph.run import STOPPED
+from evonb.graph.topology import node_id
 
 if TYPE_CHECKING:
     from evonb.graph.debugging.session import Session
@@ -54,7 +55,7 @@ class Driver:
         self._session.settle()
         self._session.wake()
         self._session.error = None
-        self._session.performer.asked.clear()
+        self._session.performer.forget_asked()
         self._on, self._single = on, set()
         left: list[Waiting] = []
         try:
@@ -78,7 +79,7 @@ class Driver:
             raise
         if self._session.stopping:
             self._stop()
-        if self._session.performer.asked and not self._session.stopping:
+        if self._session.performer.has_asked and not self._session.stopping:
             raise self._session.performer.asking()
         return left
 
@@ -168,7 +169,7 @@ class Driver:
             present.point, "failed", ran=waiting, record=present.record, error=info,
             tools=tuple(told.calls), usage=told.usage,
         )  # fmt: skip
-        caught = self._session.holding.catches(waiting.node.name)
+        caught = self._session.holding.catches(waiting.node.name, _place_of(error))
         if caught is None:
             telling.run_failed(self._session.run.bus, self._session.plan.name, error)
             raise error
@@ -234,6 +235,21 @@ class Driver:
             self._session.inside.clear()
             self._session.run.active = 0
 
+    @property
+    def alive(self) -> set[int]:
+        """Numbers of the tasks that run or are parked inside; not those of a loop that is gone."""
+        return {waiting.number for work, waiting in self.flying.items() if not work.get_loop().is_closed()}
+
+    def drop(self, owner: int) -> None:
+        """Give up one running task, which is parked inside; what it did so far is in the record."""
+        for work, waiting in tuple(self.flying.items()):
+            if waiting.number == owner:
+                del self.flying[work]
+                if not work.get_loop().is_closed():
+                    work.cancel()
+        self._session.inside.drop(owner)
+        self._session.run.active = len(self.flying)
+
     def abandon(self) -> None:
         """Give up what is parked inside of running nodes: the session goes elsewhere."""
         for work in self.flying:
@@ -241,3 +257,9 @@ class Driver:
                 work.cancel()
         self.flying.clear()
         self._session.inside.clear()
+
+
+def _place_of(error: Exception) -> str:
+    """The id in the picture of the node that failed, inside of a sub-graph perhaps."""
+    name = getattr(error, "node_name", "")
+    return node_id(getattr(error, "path", ()), name) if name else ""

@@ -52,7 +52,7 @@ class Face:
             raise SessionError(
                 "A breakpoint needs a node", where=f"graph {self.name!r}", fix="set_breakpoint(node_name)"
             )
-        if isinstance(name, str) and (name in self.nodes or (PATH_SEPARATOR in name and self._inner(name))):
+        if isinstance(name, str) and self._has_node(name):
             return name
         near = near_names(name, self.nodes)
         raise GraphError(
@@ -60,6 +60,9 @@ class Face:
             where=f"graph {self.name!r}",
             fix=f"did you mean {near[0]!r}?" if near else f"it has {', '.join(map(repr, self.nodes))}",
         )
+
+    def _has_node(self, name: str) -> bool:
+        return name in self.nodes or (PATH_SEPARATOR in name and self._inner(name))
 
     def _inner(self, name: str) -> bool:
         plan = self._session.plan

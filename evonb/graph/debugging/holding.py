@@ -2,28 +2,56 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evonb.graph import record as records
 from evonb.graph.debugging.breakpoints import Breakpoint, Breakpoints
 from evonb.graph.debugging.expressions import Condition
+from evonb.graph.debugging.inner import Origin, ident
 from evonb.graph.debugging.line import RAN, Moment
 from evonb.graph.debugging.points import Waiting
 from evonb.graph.decide import Task
 from evonb.graph.events import BreakpointHit
+from evonb.graph.plan import Plan
 from evonb.graph.reads import NO_READS
 from evonb.graph.record import Record
-from evonb.graph.topology import node_id
+from evonb.graph.topology import PATH_SEPARATOR, node_id
 
 if TYPE_CHECKING:
+    from evonb.graph.debugging.inner_run import InnerRun
+    from evonb.graph.debugging.nested import InnerWaiting
     from evonb.graph.debugging.session import Session
-    from evonb.graph.run import Run
 
 __all__ = ["Holding", "LogLine"]
 
 _MAX_LOG = 1000
+
+Key = int | str
+"""The number of a task of the session; what names one inside of a sub-graph."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """The graph that a task belongs to, and where that is."""
+
+    plan: Plan
+    path: tuple[str, ...]
+    origin: Origin
+
+    def key(self, number: int) -> Key:
+        """What a verdict about a task goes by."""
+        return ident(self.origin, number) if self.origin else number
+
+    def short(self, name: str) -> str:
+        """The name of a node without those around it."""
+        return name.rpartition(PATH_SEPARATOR)[2] if self.path else name
+
+
+def _owner(key: Key) -> int:
+    """The session's task that a verdict is about, or that its task is inside of."""
+    return key if isinstance(key, int) else int(key.partition(".")[0])
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,23 +87,32 @@ class Holding:
         self.log: list[LogLine] = []
         self.until: str | None = None
         self._session = session
-        self._verdicts: dict[tuple[str, int], bool] = {}
-        self._marks: dict[int, str] = {}
-        self._told: set[int] = set()
+        self._verdicts: dict[tuple[str, Key], bool] = {}
+        self._marks: dict[Key, str] = {}
+        self._told: set[Key] = set()
 
     def forget(self, numbers: Iterable[int]) -> None:
         """Judge these anew when they are asked for: they were edited, or come up again after going back."""
         gone = set(numbers)
-        self._verdicts = {key: verdict for key, verdict in self._verdicts.items() if key[1] not in gone}
-        self._told -= gone
+        self._verdicts = {key: verdict for key, verdict in self._verdicts.items() if _owner(key[1]) not in gone}
+        self._told = {each for each in self._told if _owner(each) not in gone}
+
+    def forget_inside(self, key: str) -> None:
+        """As `forget`, for a task of a sub-graph."""
+        self._verdicts = {each: verdict for each, verdict in self._verdicts.items() if each[1] != key}
+        self._told.discard(key)
 
     def marks(self, waiting: Iterable[Waiting]) -> dict[str, str]:
-        """By number, the breakpoints after a node or on an edge that hold what waits; to be kept."""
-        return {str(each.number): self._marks[each.number] for each in waiting if each.number in self._marks}
+        """By number, the breakpoints after a node or on an edge that hold what waits; to be kept.
+
+        Those inside of waiting sub-graphs go by what names a task there.
+        """
+        numbers = {each.number for each in waiting}
+        return {str(key): each for key, each in self._marks.items() if _owner(key) in numbers}
 
     def take_in(self, marks: Mapping[str, str]) -> None:
         """Those of a stored session."""
-        self._marks.update((int(number), each) for number, each in marks.items())
+        self._marks.update((int(key) if key.isdigit() else key, each) for key, each in marks.items())
 
     # --- tasks -------------------------------------------------------------------------------------
 
@@ -84,43 +121,67 @@ class Holding:
         if waiting.task is None:
             return None
         name = waiting.node.name
+        return self._holder(self._outside, waiting.number, name, lambda: self._shown(waiting))
+
+    def holder_inside(self, run: InnerRun, task: Task) -> str | None:
+        """As `holder`, for a task of a sub-graph that is about to run."""
+        place = _Place(run.plan, run.path, run.origin)
+        joined = self._session.nested.joined
+        key, name = place.key(task.number), node_id(run.path, task.node.name)
+        return self._holder(place, key, name, lambda: joined(run.plan, run.path, task))
+
+    def held_inside(self, each: InnerWaiting) -> str:
+        """The breakpoint that holds what waits in a sub-graph that isn't running, "" if none does."""
+        task = each.waiting.task
+        if task is None:
+            return ""
+        place, joined = _Place(each.standing.plan, each.path, each.origin), self._session.nested.joined
+        return self._holder(place, each.ident, each.name, lambda: joined(place.plan, each.path, task)) or ""
+
+    def _holder(self, place: _Place, key: Key, name: str, record: Callable[[], Record]) -> str | None:
         if self.until == name:
             return "run_to"
         found: str | None = None
         for each in self.breakpoints.active():
             if each.node == name and each.when == "before" and not each.on_exception and not each.tool:
-                if self._judge(each, waiting.number, lambda: self._shown(waiting)):
+                if self._judge(place, each, key, record):
                     found = found or each.id
-            elif each.id == self._marks.get(waiting.number):
+            elif each.id == self._marks.get(key):
                 found = found or each.id
-        if found is not None and waiting.number not in self._told:
-            self._told.add(waiting.number)
-            self._session.run.bus.emit(BreakpointHit, (), node=name, breakpoint_id=found)
+        if found is not None and key not in self._told:
+            self._told.add(key)
+            self._session.run.bus.emit(BreakpointHit, place.path, node=place.short(name), breakpoint_id=found)
         return found
 
     def passed(self, moment: Moment) -> None:
         """Note the breakpoints after a node, on edges and on predicates that a step has come past."""
+        # A number of a step's own, so that it can't be taken for a task's.
+        self._passed(self._outside, -moment.number, moment)
+
+    def passed_inside(self, run: InnerRun, number: int, moment: Moment) -> None:
+        """As `passed`, for a step of a sub-graph. Predicates are of the session's state: none is asked there."""
+        self._passed(_Place(run.plan, run.path, run.origin), f"{run.origin[0]}.step{number}", moment)
+
+    def _passed(self, place: _Place, key: Key, moment: Moment) -> None:
         active = [each for each in self.breakpoints.active() if each.when == "after" or each.edge or each.predicate]
         if not active or moment.ran is None or moment.status not in RAN:
             return
         for each in active:
-            targets = self._targets(each, moment)
-            if targets:
-                self._marks.update((waiting.number, each.id) for waiting in targets)
+            for waiting in self._targets(place, each, key, moment):
+                self._marks[place.key(waiting.number)] = each.id
 
-    def _targets(self, each: Breakpoint, moment: Moment) -> list[Waiting]:
+    def _targets(self, place: _Place, each: Breakpoint, key: Key, moment: Moment) -> list[Waiting]:
         assert moment.ran is not None
         made = [*moment.made, *self._open(moment)]
-        number = -moment.number  # a step's own, so that it can't be taken for a task's
         if each.edge is not None:
-            taken = [hop for hop in moment.hops if hop.edge.ids[hop.target.name] == each.edge]
+            taken = [hop for hop in moment.hops if node_id(place.path, hop.edge.ids[hop.target.name]) == each.edge]
             targets = {hop.target.name for hop in taken}
             held = [waiting for waiting in made if waiting.node.name in targets]
-            return held if taken and self._judge(each, number, lambda: taken[0].record, moment) else []
+            return held if taken and self._judge(place, each, key, lambda: taken[0].record, moment) else []
         if each.predicate is not None:
-            return made if self._became_true(each, moment) else []
-        if each.node == moment.ran.node.name and self._judge(each, number, lambda: moment.record, moment):
-            return made
+            return made if not place.path and self._became_true(each, key, moment) else []
+        if each.node == node_id(place.path, moment.ran.node.name):
+            return made if self._judge(place, each, key, lambda: moment.record, moment) else []
         return []
 
     def _open(self, moment: Moment) -> list[Waiting]:
@@ -128,25 +189,13 @@ class Holding:
         targets = {hop.target.index for hop in moment.hops}
         return [each for each in moment.point.waiting if not each.can_run and each.node.index in targets]
 
-    def _became_true(self, each: Breakpoint, moment: Moment) -> bool:
+    def _became_true(self, each: Breakpoint, key: Key, moment: Moment) -> bool:
         assert each.predicate is not None
         if moment.ran is None or moment.ran.task is None:
             return False
         inputs = moment.ran.task.inputs
         before = all(self._asked(each, each.predicate, record, moment) is True for record in inputs)
-        return not before and self._judge(each, -moment.number, lambda: moment.record, moment, each.predicate)
-
-    def in_subgraph(self, run: Run, task: Task) -> str | None:
-        """The breakpoint that holds a task of a sub-graph before it runs."""
-        name = node_id(run.path, task.node.name)
-        for each in self.breakpoints.active():
-            if each.node == name and each.when == "before" and not each.on_exception:
-                schema = run.plan.schema
-                state = schema.hand_out(records.values_of(schema, run.joined(task)), {})
-                if self._verdict(each, state, None, name, each.condition):
-                    self._session.run.bus.emit(BreakpointHit, run.path, node=task.node.name, breakpoint_id=each.id)
-                    return each.id
-        return None
+        return not before and self._judge(self._outside, each, key, lambda: moment.record, moment, each.predicate)
 
     def of_tool(self, tool: str, arguments: Any) -> str | None:
         """The breakpoint that holds a tool's call."""
@@ -157,10 +206,10 @@ class Holding:
                     return each.id
         return None
 
-    def catches(self, node: str) -> str | None:
-        """The breakpoint on exceptions that a node's failure hits."""
+    def catches(self, node: str, inside: str) -> str | None:
+        """The breakpoint on exceptions that a node's failure hits, or that of the node inside of it that failed."""
         for each in self.breakpoints.active():
-            if each.on_exception and each.node in (None, node):
+            if each.on_exception and each.node in (None, node, inside):
                 hit = self.breakpoints.hit(each)
                 if each.hit is None or hit.hits == each.hit:
                     return each.id
@@ -172,11 +221,16 @@ class Holding:
         assert waiting.task is not None
         return self._session.run.joined(waiting.task)
 
+    @property
+    def _outside(self) -> _Place:
+        return _Place(self._session.plan, (), ())
+
     def _judge(
         self,
+        place: _Place,
         each: Breakpoint,
-        number: int,
-        record: Any,
+        number: Key,
+        record: Callable[[], Record],
         moment: Moment | None = None,
         condition: Condition | None = None,
     ) -> bool:
@@ -185,7 +239,7 @@ class Holding:
             state = delta = None
             condition = condition or each.condition
             if condition is not None or each.log is not None:
-                schema = self._session.plan.schema
+                schema = place.plan.schema
                 reads = NO_READS if _is_small(condition) and _is_small(each.log) else None
                 state = schema.hand_out(records.values_of(schema, record()), {}, reads)
                 delta = None if moment is None else dict(moment.record.delta or {})

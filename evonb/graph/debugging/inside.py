@@ -1,7 +1,7 @@
 """Stopping inside of a running node: before a task of a sub-graph, or before a tool call.
 
-The node's own asyncio task stays where it is, parked, until a command lets it go on. Steps inside aren't part of the
-history: a sub-graph node is one step of the session, and going back means to before it.
+The node's own asyncio task stays where it is, parked, until a command lets it go on. What a sub-graph has done so far
+is in the record (see `nested`), so it can be given up and begun again at any time; a tool's call can't.
 """
 
 from __future__ import annotations
@@ -9,11 +9,11 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
-from evonb.graph.debugging.line import Usage
+from evonb.graph.debugging.inner_run import InnerRun, current_inner
 from evonb.graph.debugging.points import Waiting
 from evonb.graph.decide import Task
 from evonb.graph.stopwatch import stopwatch
@@ -21,9 +21,8 @@ from evonb.graph.topology import node_id
 
 if TYPE_CHECKING:
     from evonb.graph.debugging.session import Session
-    from evonb.graph.run import Run
 
-__all__ = ["Inside", "Parked", "Told", "Watch"]
+__all__ = ["Inside", "Parked"]
 
 Path = tuple[str, ...]
 
@@ -35,11 +34,12 @@ class Parked:
     Attributes:
         uuid: Its id.
         name: The node's id in the picture, or "node: tool".
-        path: The sub-graph nodes around it; for a tool call the path of its node.
+        path: The sub-graph nodes around it.
         held: The breakpoint that holds it, "" if it was stepped to.
-        owner: Number of the session's task that it is inside of, 0 where that isn't known.
-        run: The sub-graph's run, None for a tool call.
+        owner: Number of the session's task that it is inside of.
+        run: The sub-graph's run that it is in; None for a tool call of a node outside of sub-graphs.
         task: The task, None for a tool call.
+        branch: The task of `run` that waits, or in which a call does.
         go: Ends the wait.
     """
 
@@ -48,29 +48,42 @@ class Parked:
     path: Path
     held: str
     owner: int
-    run: Run | None
+    run: InnerRun | None
     task: Task | None
+    branch: Task | None
     go: asyncio.Future[None]
 
 
 class Inside:
-    """What is parked in a session, and which sub-graphs are stepped through."""
+    """What is parked in a session, and which sub-graphs are stepped through.
+
+    Attributes:
+        parked: What waits.
+        stepping: The sub-graphs in which every task waits before it runs.
+        entering: Whether every task in any of them does.
+        wake: To be called when something was parked or has ended.
+    """
 
     def __init__(self, session: Session) -> None:
         self.parked: list[Parked] = []
         self.stepping: set[Path] = set()
+        self.entering = False
         self.wake: Callable[[], None] = lambda: None
         self._session = session
         self._calls = 0
         self._calling: dict[tuple[int, str, str | None], asyncio.Task[Any] | None] = {}
-        self._runs: list[Run] = []
+        self._runs: list[InnerRun] = []
         self._branches: WeakSet[asyncio.Task[Any]] = WeakSet()
 
     def find(self, uuid: str) -> Parked | None:
         """What is parked under this id."""
         return next((each for each in self.parked if each.uuid == uuid), None)
 
-    async def gate(self, run: Run, task: Task) -> None:
+    def name_of(self, run: InnerRun, task: Task) -> str:
+        """A task's node by its id in the picture."""
+        return node_id(run.path, task.node.name)
+
+    async def gate(self, run: InnerRun, task: Task) -> None:
         """Stand before a task of a sub-graph until it may run."""
         if all(each is not run for each in self._runs):
             self._runs.append(run)
@@ -79,12 +92,14 @@ class Inside:
             # The last branch that goes on may just end; that leaves those that are parked.
             self._branches.add(branch)
             branch.add_done_callback(lambda _: self.wake())
-        held = self._session.holding.in_subgraph(run, task)
-        if held is None and run.path not in self.stepping and not self._session.pausing:
-            return
-        uuid = run.bus.task_id(task.number, run.path)
-        name = node_id(run.path, task.node.name)
-        await self._park(Parked(uuid, name, run.path, held or "", 0, run, task, _future()))
+        if task.node.subgraph is not None and self._session.nested.last((*run.origin, task.number)) is not None:
+            return  # it stood here when it was begun
+        held = self._session.holding.holder_inside(run, task)
+        stands = held is not None or run.path in self.stepping or self.entering or self._session.pausing
+        while stands or self._session.performer.asks_inside(run, task):
+            uuid, name = run.task_id(task), self.name_of(run, task)
+            await self._park(Parked(uuid, name, run.path, held or "", run.origin[0], run, task, task, _future()))
+            stands = False
 
     async def before_tool(self, owner: Waiting, tool: str, arguments: Any, call_id: str | None) -> None:
         """Stand before a tool call until it may run."""
@@ -95,7 +110,10 @@ class Inside:
         if held is not None:
             self._calls += 1
             uuid = f"{self._session.uuid(owner.number)}-tool{self._calls}"
-            await self._park(Parked(uuid, f"{owner.node.name}: {tool}", (), held, owner.number, None, None, _future()))
+            run, branch = current_inner.get() or (None, None)
+            path = () if run is None else run.path
+            name = f"{owner.node.name}: {tool}"
+            await self._park(Parked(uuid, name, path, held, owner.number, run, None, branch, _future()))
         self._calling[owner.number, tool, call_id] = here
 
     def after_tool(self, owner: Waiting, tool: str, call_id: str | None) -> None:
@@ -111,6 +129,8 @@ class Inside:
         """The tool calls of the steps that may come up again, oldest first."""
         for moment in self._session.line.called:
             yield from moment.tools
+        for inner in self._session.line.called_inside:
+            yield from (inner.row.notes or {})["tools"]
 
     async def _park(self, parked: Parked) -> None:
         self.parked.append(parked)
@@ -139,23 +159,27 @@ class Inside:
         for waiting in flying:
             if any(number == waiting.number for number, _, _ in self._calling):
                 return False  # beside the calls that are parked
-            if any(each.owner == waiting.number for each in self.parked):
+            if any(each.owner == waiting.number and each.run is None for each in self.parked):
                 continue
-            here = (waiting.node.name,)
-            running = sum(each.node is waiting.node for each in self._session.flying.values())
-            if sum(run.path == here for run in quiet) < running:
+            if all(run.origin != (waiting.number,) for run in quiet):
                 return False
         return True
 
-    def _quiet_runs(self) -> list[Run]:
+    def _quiet_runs(self) -> list[InnerRun]:
         """Runs of sub-graphs in which every branch is parked, or stands at a sub-graph that is quiet."""
-        quiet: list[Run] = []
+        quiet: list[InnerRun] = []
         for run in sorted(self._runs, key=lambda each: -len(each.path)):
-            own = sum(each.run is run for each in self.parked)
-            below = sum(each.path[:-1] == run.path for each in quiet)
+            own = len({each.branch for each in self.parked if each.run is run})
+            below = sum(each.origin[:-1] == run.origin for each in quiet)
             if run.active and own + below >= run.active:
                 quiet.append(run)
         return quiet
+
+    def drop(self, owner: int) -> None:
+        """One of the session's tasks was given up, and what is parked in it."""
+        self.parked = [each for each in self.parked if each.owner != owner]
+        self._runs = [each for each in self._runs if each.origin[0] != owner]
+        self._calling = {key: task for key, task in self._calling.items() if key[0] != owner}
 
     def clear(self) -> None:
         """Nothing runs any more."""
@@ -167,67 +191,3 @@ class Inside:
 
 def _future() -> asyncio.Future[None]:
     return asyncio.get_running_loop().create_future()
-
-
-@dataclass(slots=True)
-class Told:
-    """What the tools and models of a task told, also before it failed or was cancelled and started again."""
-
-    calls: list[dict[str, object]] = field(default_factory=list)
-    usages: list[Usage] = field(default_factory=list)
-
-    @property
-    def usage(self) -> Usage | None:
-        """All of it together; None if no model told."""
-        each = self.usages
-        if not each:
-            return None
-        return Usage(
-            sum(one.tokens_in for one in each), sum(one.tokens_out for one in each), sum(one.seconds for one in each)
-        )
-
-
-class Watch:
-    """The `ToolWatch` of one task."""
-
-    def __init__(self, inside: Inside, owner: Waiting, told: Told, *, rerun: bool = False) -> None:
-        self.told = told
-        self.rerun = rerun
-        self._inside = inside
-        self._owner = owner
-
-    async def before(self, tool: str, arguments: Any, *, call_id: str | None = None) -> None:
-        """As `ToolWatch.before`."""
-        await self._inside.before_tool(self._owner, tool, arguments, call_id)
-
-    def done(
-        self,
-        tool: str,
-        *,
-        call_id: str | None = None,
-        effect: bool = False,
-        replayed: bool = False,
-        failed: bool = False,
-        duration_s: float | None = None,
-    ) -> None:
-        """As `ToolWatch.done`."""
-        call: dict[str, object] = {"tool": tool, "call_id": call_id, "effect": effect, "replayed": replayed}
-        self.told.calls.append({**call, "failed": failed, "duration_s": duration_s})
-        self._inside.after_tool(self._owner, tool, call_id)
-
-    def used(self, tokens_in: int, tokens_out: int, seconds: float) -> None:
-        """As `ToolWatch.used`."""
-        self.told.usages.append(Usage(tokens_in, tokens_out, seconds))
-
-    def keep(self, call_id: str, record: Mapping[str, Any]) -> None:
-        """As `ToolWatch.keep`."""
-        call = next((each for each in reversed(self.told.calls) if each["call_id"] == call_id), None)
-        if call is not None:
-            call["record"] = dict(record)
-
-    def records(self, call_id: str) -> Iterator[Mapping[str, Any]]:
-        """As `ToolWatch.records`."""
-        calls = [*self._inside.past_calls(), *self.told.calls]
-        for each in reversed(calls):
-            if each.get("call_id") == call_id and isinstance(record := each.get("record"), Mapping):
-                yield record

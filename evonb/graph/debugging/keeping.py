@@ -6,14 +6,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evonb.errors import EvonbError
 from evonb.graph.debugging.basing import Bases
 from evonb.graph.debugging.likeness import digest, shape_of
-from evonb.graph.debugging.line import Moment
+from evonb.graph.debugging.line import Inner, Moment
 from evonb.graph.debugging.rows import row_of
-from evonb.graph.debugging.views import waiting_data
+from evonb.graph.debugging.views import inside_data, waiting_data
 from evonb.graph.ports import RunHeader, RunStore, StoredStep
 from evonb.graph.warned import warn
 
@@ -72,12 +73,19 @@ class Keeper:
         self._notes.append((moment, self._session.numbers.last))
         self._dirty = True
 
+    def note_inner(self, inner: Inner) -> None:
+        """Write a step inside of a sub-graph."""
+        self._dirty = True
+        row = inner.row
+        self._tried(lambda: self.store.append(self.run_id, row), f"node {row.node!r} inside, step {row.number}")
+
     def flush(self, *, last: bool = False) -> None:
         """Write the moments noted; with `last` also where the session stands, in the same transaction."""
         notes, self._notes = self._notes, []
         for at, (moment, given) in enumerate(notes):
             documents = self._documents() if last and at == len(notes) - 1 else None
-            row = self.bases.added(moment, row_of(moment, self._given, given), pauses=documents is not None)
+            row = _after_inner(moment, row_of(moment, self._given, given), self._session.line.last_inner)
+            row = self.bases.added(moment, row, pauses=documents is not None)
             self._given = given
             self._write(moment, row, documents)
 
@@ -131,6 +139,11 @@ class Keeper:
                 "clock": session.now(),
             },
         }
+        if line.last_inner:
+            inner = 0 if line.inner is None else line.inner.number
+            documents["position"] |= {
+                "inner": inner, "inners": line.last_inner, "at_end": line.is_at_end, "inside": inside_data(session)
+            }  # fmt: skip
         if self._breakpoints != session.breakpoints.changes:
             documents["breakpoints"] = session.breakpoints.as_data()
         return documents
@@ -152,3 +165,11 @@ class Keeper:
             f"The session of graph {self._session.plan.name!r} isn't kept from here on, and goes on in memory. {why}"
             + (f". {fix}" if fix else "")
         )
+
+
+def _after_inner(moment: Moment, row: StoredStep, made: int) -> StoredStep:
+    """The row with what there is of steps inside: the one that it was made after, and how many there were."""
+    if not made:
+        return row
+    after = None if moment.after is None else moment.after.number
+    return replace(row, notes={**(row.notes or {}), "after": after, "inners": made})

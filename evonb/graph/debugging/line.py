@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 from evonb.graph.debugging.points import Point, Waiting
 from evonb.graph.decide import Hop
 from evonb.graph.events import ErrorInfo
+from evonb.graph.ports import StoredStep
 from evonb.graph.record import Record
 
-__all__ = ["Branch", "Call", "Change", "Line", "Moment", "Step", "Usage"]
+if TYPE_CHECKING:
+    from evonb.graph.debugging.inner import Standing
+
+__all__ = ["Branch", "Call", "Change", "Inner", "Line", "Moment", "Place", "Step", "Usage"]
 
 RAN = frozenset({"done", "replayed", "pinned", "skipped"})
 """Statuses of steps that gave the run a delta."""
@@ -47,13 +52,15 @@ class Step:
     """One step of a session, as people see it.
 
     Attributes:
-        number: 1, 2, ... in the order in which steps were made; unique among all branches.
+        number: 1, 2, ... in the order in which steps were made; unique among all branches. Inside of a sub-graph's node
+            that of the step of the line that had been made last.
         uuid: The id of the task.
-        node: Its node.
+        node: Its node; inside of a sub-graph its id in the picture ("sub › inner").
         visit: The how-manieth execution of that node on this line; 0 for the end.
         branch: The id of the branch that it was made on.
         status: "done", "failed", "edited", "skipped" (a delta was given by hand), "pinned", "replayed" (its recorded
-            output was used again), "limit" (the turn limit kept it from running), "stopped".
+            output was used again), "limit" (the turn limit kept it from running), "stopped"; "entered" for the
+            beginning of a sub-graph's run.
         at_s: When it began, in seconds since the session did.
         duration_s: How long it took.
         wrote: The state keys that it changed.
@@ -64,6 +71,9 @@ class Step:
         effect: Whether its node is marked as doing something outside of the state.
         calls: The same tool calls with what is known of each, in the order in which they ended.
         usage: What its models took; None if none told.
+        inner: 0 for a step of the line. Inside of a sub-graph's node 1, 2, ... in the order in which such steps were
+            made; unique among all branches.
+        owner: The id of the session's task that it was made inside of, "" for a step of the line.
     """
 
     number: int
@@ -82,6 +92,8 @@ class Step:
     effect: bool = False
     calls: tuple[Call, ...] = ()
     usage: Usage | None = None
+    inner: int = 0
+    owner: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +139,7 @@ class Moment:
         hops: The ways on that its routers and edges chose.
         made: What came to wait by it.
         step: As people see it, once somebody has asked; a moment that has its number doesn't change.
+        after: The step inside of a sub-graph that was the last one when it was made, if that came after `before`.
     """
 
     number: int
@@ -146,6 +159,7 @@ class Moment:
     tools: tuple[dict[str, object], ...] = ()
     usage: Usage | None = None
     step: Step | None = None
+    after: Inner | None = None
 
     @property
     def wrote(self) -> tuple[str, ...]:
@@ -157,23 +171,69 @@ class Moment:
         return tuple(self.record.delta or ())
 
 
+@dataclass(slots=True, eq=False, kw_only=True)
+class Inner:
+    """One step inside of a sub-graph's node. It hangs on the moment of the line that it was made after.
+
+    Attributes:
+        number: 1, 2, ... in the order in which such steps were made; unique among all branches.
+        outer: The moment of the line that had been made last.
+        before: The step inside that was made before it, after the same moment.
+        branch: The branch that it was made on.
+        origin: Which run of a sub-graph it belongs to: the number of the session's task, then those of the tasks in it.
+        path: The names of the sub-graph nodes around it.
+        row: As it is kept.
+        standing: Where its run stands after it; None until somebody asks, for one that was read from the store.
+        step: As people see it, once somebody has asked.
+    """
+
+    number: int = 0
+    outer: Moment
+    before: Inner | None = None
+    branch: int = 0
+    origin: tuple[int, ...]
+    path: tuple[str, ...]
+    row: StoredStep
+    standing: Standing | None = None
+    step: Step | None = None
+
+    @property
+    def notes(self) -> Mapping[str, Any]:
+        """What is kept with it."""
+        return self.row.notes or {}
+
+
+Place = tuple[Moment, Inner | None]
+"""A moment of the line, and the last step inside of a sub-graph after it."""
+
+
 class Line:
     """The tree of moments, and where in it the session is.
 
     Attributes:
         moments: By number.
         present: Where running goes on.
+        inner: The last step inside of a sub-graph after the present moment.
         cursor: The earlier moment that is looked at, None while the present is.
+        inner_cursor: The step inside that is looked at, after `cursor`.
         tips: The newest moment of each branch.
+        inner_tips: By branch, the last step inside after its newest moment.
+        inners: The steps inside of sub-graphs, by number.
         forked: The number of the moment that each branch began at.
-        called: Those in which tools were called.
+        called, called_inside: Moments, and steps inside, in which tools were called.
     """
 
     def __init__(self, start: Moment) -> None:
         self.moments: dict[int, Moment] = {start.number: start}
         self.called: list[Moment] = []
+        self.called_inside: list[Inner] = []
         self.present = start
+        self.inner: Inner | None = None
         self.cursor: Moment | None = None
+        self.inner_cursor: Inner | None = None
+        self.inners: dict[int, Inner] = {}
+        self.inner_tips: dict[int, Inner] = {}
+        self.last_inner = 0
         self.tips: dict[int, Moment] = {start.branch: start}
         self.forked: dict[int, int] = {0: 0}
         self.names: dict[int, str] = {}
@@ -185,22 +245,56 @@ class Line:
         """The moment that is shown."""
         return self.cursor or self.present
 
+    @property
+    def here_inner(self) -> Inner | None:
+        """The last step inside of a sub-graph at the moment that is shown."""
+        return self.inner if self.cursor is None else self.inner_cursor
+
+    @property
+    def place(self) -> Place:
+        """What is shown."""
+        return self.here, self.here_inner
+
+    @property
+    def is_at_end(self) -> bool:
+        """Whether the present is the newest of its branch, so that going on doesn't fork."""
+        branch = branch_of(self.present, self.inner)
+        return self.tips[branch] is self.present and self.inner_tips.get(branch) is self.inner
+
+    def _fork(self) -> tuple[int, bool]:
+        """The branch that what comes next belongs to, and whether that is a new one."""
+        if self.is_at_end:
+            return branch_of(self.present, self.inner), False
+        self.last_branch += 1
+        self.forked[self.last_branch] = self.present.number
+        return self.last_branch, True
+
     def add(self, moment: Moment) -> bool:
         """Make a moment the present; it gets its number and branch.
 
         Returns:
             Whether this began a branch.
         """
-        before = self.present
-        forks = self.tips[before.branch] is not before
-        if forks:
-            self.last_branch += 1
-            self.forked[self.last_branch] = before.number
-        moment.branch = self.last_branch if forks else before.branch
+        moment.branch, forks = self._fork()
+        moment.after = self.inner
         self.last_number += 1
         moment.number = self.last_number
         self.put(moment)
-        self.present = moment
+        self.present, self.inner = moment, None
+        return forks
+
+    def add_inner(self, inner: Inner) -> bool:
+        """Make a step inside of a sub-graph the present; it gets its place.
+
+        Returns:
+            Whether this began a branch.
+        """
+        inner.branch, forks = self._fork()
+        inner.outer, inner.before = self.present, self.inner
+        self.last_inner += 1
+        inner.number = self.last_inner
+        self.put_inner(inner)
+        self.inner = inner
         return forks
 
     def put(self, moment: Moment) -> None:
@@ -209,14 +303,36 @@ class Line:
         if moment.tools:
             self.called.append(moment)
         self.tips[moment.branch] = moment
+        self.inner_tips.pop(moment.branch, None)
         self.last_number = max(self.last_number, moment.number)
         self.last_branch = max(self.last_branch, moment.branch)
         if moment.branch not in self.forked and moment.before is not None:
             self.forked[moment.branch] = moment.before.number
 
-    def rewind(self, moment: Moment) -> None:
+    def put_inner(self, inner: Inner) -> None:
+        """Keep a step inside that has its place already."""
+        self.inners[inner.number] = inner
+        if (inner.row.notes or {}).get("tools"):
+            self.called_inside.append(inner)
+        self.last_inner = max(self.last_inner, inner.number)
+        self.last_branch = max(self.last_branch, inner.branch)
+        self.forked.setdefault(inner.branch, inner.outer.number)
+        if self.tips.setdefault(inner.branch, inner.outer) is inner.outer:
+            self.inner_tips[inner.branch] = inner
+
+    def rewind(self, moment: Moment, inner: Inner | None = None) -> None:
         """Make an earlier moment the present. Nothing is lost: going on from it begins a branch."""
-        self.present, self.cursor = moment, None
+        self.present, self.inner = moment, inner
+        self.cursor = self.inner_cursor = None
+
+    def show(self, moment: Moment, inner: Inner | None = None) -> None:
+        """Look at a moment."""
+        is_present = moment is self.present and inner is self.inner
+        self.cursor, self.inner_cursor = (None, None) if is_present else (moment, inner)
+
+    def tip(self, branch: int) -> Place:
+        """The newest place of a branch."""
+        return self.tips[branch], self.inner_tips.get(branch)
 
     def name(self, branch: int) -> str:
         """The name of a branch."""
@@ -227,10 +343,64 @@ class Line:
         counts: dict[int, int] = {}
         for moment in self.moments.values():
             counts[moment.branch] = counts.get(moment.branch, 0) + (moment.number > 0)
+        present = branch_of(self.present, self.inner)
         return [
-            Branch(each, self.name(each), self.forked[each], tip.number, counts[each], each == self.present.branch)
+            Branch(each, self.name(each), self.forked[each], tip.number, counts.get(each, 0), each == present)
             for each, tip in sorted(self.tips.items())
         ]
+
+
+def branch_of(moment: Moment, inner: Inner | None) -> int:
+    """The branch that a place is on."""
+    return moment.branch if inner is None else inner.branch
+
+
+def place_before(moment: Moment, inner: Inner | None) -> Place | None:
+    """The place before one; None before the start."""
+    if inner is not None:
+        return moment, inner.before
+    return None if moment.before is None else (moment.before, moment.after)
+
+
+def places_back(place: Place) -> Iterator[Place]:
+    """This place and all before it, newest first; the start included."""
+    found: Place | None = place
+    while found is not None:
+        yield found
+        found = place_before(*found)
+
+
+def step_before(place: Place) -> Place | None:
+    """The place one step before: inside of a sub-graph one there. One that has finished is a single step."""
+    before, (moment, inner) = place_before(*place), place
+    if before is None:
+        return None
+    if inner is not None and inner.row.status in RAN:
+        return _around((*inner.origin, inner.notes["ran"]), before)
+    if inner is None and moment.status in RAN and moment.ran is not None:
+        return _around((moment.ran.number,), before)
+    return before
+
+
+def _around(origin: tuple[int, ...], place: Place) -> Place:
+    """The place before all that was done inside of a task; this place if something else was done meanwhile."""
+    moment, inner = place
+    while inner is not None and inner.origin[: len(origin)] == origin:
+        if inner.origin == origin and inner.row.status == "entered":
+            return moment, inner.before
+        inner = inner.before
+    return place
+
+
+def step_after(place: Place, towards: Place) -> Place | None:
+    """The place one step after, on the way to another; None if it isn't on that way, or is its end."""
+    after: Place | None = towards
+    while after is not None and (before := step_before(after)) != place:
+        after = before
+    if after is not None:
+        return after
+    # It is inside of a sub-graph that is one step on the way there.
+    return next((each for each in places_back(towards) if place_before(*each) == place), None)
 
 
 def back_from(moment: Moment | None) -> Iterator[Moment]:
@@ -255,14 +425,6 @@ def visits_at(moment: Moment, count: int) -> list[int]:
             if made.task is not None:
                 visits[made.node.index] += 1
     return visits
-
-
-def successor(moment: Moment, towards: Moment) -> Moment | None:
-    """The moment after this one on the way to another; None if it isn't on that way."""
-    for each in back_from(towards):
-        if each.before is moment:
-            return each
-    return None
 
 
 def common(one: Moment, other: Moment) -> Moment:

@@ -11,13 +11,25 @@ from evonb.graph.debugging.compare import Comparison, compare_lines
 from evonb.graph.debugging.effects import Effect, ledger
 from evonb.graph.debugging.face import Face
 from evonb.graph.debugging.holding import LogLine
-from evonb.graph.debugging.line import Branch, Moment, Step, line_to, successor
+from evonb.graph.debugging.line import (
+    Branch,
+    Inner,
+    Moment,
+    Place,
+    Step,
+    branch_of,
+    line_to,
+    places_back,
+    step_after,
+    step_before,
+)
 from evonb.graph.debugging.points import SessionError
 from evonb.graph.debugging.reverse import Write, before, first_true, last_write, writes
-from evonb.graph.debugging.views import WaitingTask, allowed, step_of, waiting_tasks
+from evonb.graph.debugging.views import WaitingTask, allowed, step_at, step_of, waiting_tasks
 from evonb.graph.debugging.why import Why, why
 from evonb.graph.events import Detach
 from evonb.graph.near import wrong_kind
+from evonb.graph.topology import PATH_SEPARATOR
 
 if TYPE_CHECKING:
     from evonb.graph.asking import Question
@@ -61,8 +73,11 @@ class Looking(Face):
         Raises:
             UnknownTask: None waits. A `LookupError`.
         """
-        inside = next((each.uuid for each in self._session.inside.parked if each.name == node_name), None)
-        return inside or self._trace_tree.get_leaf_node_uuid_by_node_name(node_name)
+        if self._session.begun and (PATH_SEPARATOR in node_name or self._session.inside.parked):
+            inside = next((each.uuid for each in self.waiting() if each.node_name == node_name), None)
+            if inside is not None and node_name not in self.nodes:
+                return inside
+        return self._trace_tree.get_leaf_node_uuid_by_node_name(node_name)
 
     def log_lines(self) -> list[LogLine]:
         """What log points printed, oldest first."""
@@ -81,35 +96,50 @@ class Looking(Face):
 
     # --- the past --------------------------------------------------------------------------------------
 
-    def history(self, branch: int | str | None = None) -> list[Step]:
+    def history(self, branch: int | str | None = None, *, inside: bool = False) -> list[Step]:
         """The steps of a line, oldest first, those before its fork included.
 
         Args:
             branch: The branch's id or name; None for the one that is shown, up to its newest step.
+            inside: Whether the steps inside of sub-graphs are wanted too, each where it was made. They come before
+                the step of the sub-graph's node, whose id is their `owner`; one that is "entered" begins each run.
 
         Raises:
             SessionError: No session has begun, or there is no such branch.
         """
         line = self._session.past
-        tip = line.tips[line.here.branch] if branch is None else self._tip(branch)
-        if branch is None and line.cursor is None:
-            tip = line.present
+        if branch is not None:
+            tip = line.tip(self._branch(branch))
+        elif line.cursor is None:
+            tip = (line.present, line.inner)
+        else:
+            tip = line.tip(branch_of(*line.place))
         session = self._session  # once: reaching it takes longer than a step that is known
-        return [each.step or step_of(session, each) for each in line_to(tip)]
+        if not inside:
+            return [each.step or step_of(session, each) for each in line_to(tip[0])]
+        places = [each for each in places_back(tip) if each[0].before is not None or each[1] is not None]
+        return [step_at(session, each) for each in reversed(places)]
 
     @property
     def looking_at(self) -> int | None:
-        """The number of the earlier step that is shown, None while the present is."""
+        """The number of the earlier step that is shown, None while the present is; see `looking_inside` too."""
         if not self._session.begun:
             return None
         cursor = self._session.line.cursor
         return None if cursor is None else cursor.number
 
-    def state(self, step: int | None = None, *, uuid: str | None = None) -> Any:
+    @property
+    def looking_inside(self) -> int | None:
+        """While an earlier step inside of a sub-graph is shown, its number there (`Step.inner`), else None."""
+        inner = self._session.line.inner_cursor if self._session.begun else None
+        return None if inner is None else inner.number
+
+    def state(self, step: int | Step | None = None, *, uuid: str | None = None) -> Any:
         """A copy of the state, equal to the recorded one.
 
         Args:
-            step: After this step; None for the moment that is shown. At the end it is the whole result.
+            step: After this step; None for the moment that is shown. At the end it is the whole result; inside of a
+                sub-graph it is the state there.
             uuid: Instead, the state that this waiting task will start from.
 
         Raises:
@@ -118,13 +148,31 @@ class Looking(Face):
         session = self._session
         schema = session.plan.schema
         if uuid is not None:
-            waiting = self._must_wait(uuid)
+            inside = session.nested.find(uuid)
+            waiting = self._must_wait(uuid) if inside is None else inside.waiting
             if not waiting.can_run:
                 raise SessionError(f"{waiting.node.name!r} still misses inputs", fix="see waiting()")
-            record = waiting.hop.record if waiting.hop is not None else session.joined(waiting.task)  # type: ignore[arg-type]
+            if inside is not None and waiting.task is not None:
+                schema = inside.standing.plan.schema
+                record = session.nested.joined(inside.standing.plan, inside.path, waiting.task)
+            else:
+                record = waiting.hop.record if waiting.hop is not None else session.joined(waiting.task)  # type: ignore[arg-type]
         else:
-            record = session.record_at(session.line.here if step is None else self._moment(step))
+            moment, inner = session.line.place if step is None else self._place(step)
+            if inner is not None:
+                return self._state_inside(inner)
+            record = session.record_at(moment)
         return schema.hand_out(records.values_of(schema, record), {})
+
+    def _state_inside(self, inner: Inner) -> Any:
+        standing = self._session.nested.standing(inner)
+        if standing is None:
+            raise SessionError(
+                f"The sub-graph {PATH_SEPARATOR.join(inner.path)!r} has another shape since",
+                fix="its steps can be listed, not their states: history(inside=True)",
+            )
+        schema = standing.plan.schema
+        return schema.hand_out(records.values_of(schema, standing.moment.record), {})
 
     def state_before(self, step: int) -> Any:
         """A copy of the state that a step started from; of step 0, and of keys that nobody had written, blanks.
@@ -140,15 +188,19 @@ class Looking(Face):
     def step_back(self, n: int = 1) -> Step:
         """Show an earlier moment of the line that is shown; runs nothing. Going on from it makes a branch.
 
+        Inside of a sub-graph a step is one there, and before its first one it waits to be begun. From the present of
+        the line on, a sub-graph that has finished is one step: `goto` a step of `history(inside=True)` goes into it.
+
         Raises:
             SessionError: There aren't so many steps before it.
         """
-        moment = self._session.past.here
+        place = self._session.past.place
         for _ in range(_count(n, "step_back")):
-            if moment.before is None:
+            before = step_before(place)
+            if before is None:
                 raise SessionError("Step back: this is the start", fix="step_forward() or live()")
-            moment = moment.before
-        return self._show(moment)
+            place = before
+        return self._show(*place)
 
     def step_forward(self, n: int = 1) -> Step:
         """Show a later moment of the line that is shown; runs nothing.
@@ -157,32 +209,50 @@ class Looking(Face):
             SessionError: There aren't so many steps after it.
         """
         line = self._session.past
-        moment, tip = line.here, line.tips[line.here.branch]
-        towards = line.present if successor(moment, line.present) is not None else tip
+        place = line.place
+        present = (line.present, line.inner)
+        towards = present if place in places_back(present) else line.tip(branch_of(*place))
         for _ in range(_count(n, "step_forward")):
-            after = successor(moment, towards)
+            after = step_after(place, towards)
             if after is None:
                 raise SessionError("Step forward: the newest step is shown", fix="go on with step_over() or resume()")
-            moment = after
-        return self._show(moment)
+            place = after
+        return self._show(*place)
 
-    def goto(self, step: int | Step) -> Step:
+    def goto(self, step: int | Step, *, inside: int | None = None) -> Step:
         """Show a moment of any branch by its step's number, 0 for the start; runs nothing.
+
+        Args:
+            step: The step, or its number.
+            inside: Instead of a step of the line one inside of a sub-graph, by its number there (`Step.inner`).
 
         Raises:
             SessionError: There is no such step.
         """
-        return self._show(self._moment(step.number if isinstance(step, Step) else step))
+        return self._show(*self._place(step, inside))
 
     def live(self) -> Step:
         """Show the present again."""
-        return self._show(self._session.past.present)
-
-    def _show(self, moment: Moment) -> Step:
         line = self._session.past
-        line.cursor = None if moment is line.present else moment
+        return self._show(line.present, line.inner)
+
+    def _show(self, moment: Moment, inner: Inner | None = None) -> Step:
+        self._session.past.show(moment, inner)
         self._session.changed()
-        return step_of(self._session, moment)
+        return step_at(self._session, (moment, inner))
+
+    def _place(self, step: int | Step, inside: int | None = None) -> Place:
+        number, inside = (step.number, step.inner or None) if isinstance(step, Step) else (step, inside)
+        moment = self._moment(number)
+        if inside is None:
+            return moment, None
+        inner = self._session.past.inners.get(inside)
+        if inner is None or inner.outer is not moment:
+            raise SessionError(
+                f"There is no step {inside} inside of a sub-graph after step {number}",
+                fix="take one of history(inside=True)",
+            )
+        return moment, inner
 
     def _moment(self, number: int) -> Moment:
         line = self._session.past
@@ -203,10 +273,10 @@ class Looking(Face):
             SessionError: There is no such branch, or the name is taken or empty.
         """
         line = self._session.past
-        tip = self._tip(branch)
-        if not name or any(line.name(each) == name for each in line.tips if each != tip.branch):
+        number = self._branch(branch)
+        if not name or any(line.name(each) == name for each in line.tips if each != number):
             raise SessionError(f"A branch can't be called {name!r}", fix="give a name that no other branch has")
-        line.names[tip.branch] = name
+        line.names[number] = name
         if self._session.keeper is not None:
             self._session.keeper.put({"names": {str(each): text for each, text in line.names.items()}})
         self._session.changed()
@@ -227,10 +297,13 @@ class Looking(Face):
         return compare_lines(session, self._tip(a), self._tip(b), lambda moment: step_of(session, moment))
 
     def _tip(self, branch: int | str) -> Moment:
+        return self._session.past.tips[self._branch(branch)]
+
+    def _branch(self, branch: int | str) -> int:
         line = self._session.past
-        for each, tip in line.tips.items():
+        for each in line.tips:
             if branch in (each, line.name(each)):
-                return tip
+                return each
         names = ", ".join(repr(line.name(each)) for each in line.tips)
         raise SessionError(f"There is no branch {branch!r}", fix=f"there are {names}")
 

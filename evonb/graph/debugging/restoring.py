@@ -13,12 +13,13 @@ from evonb.graph import record as records
 from evonb.graph.debugging.basing import KeptLog
 from evonb.graph.debugging.beginning import is_plain, start_of, undecided
 from evonb.graph.debugging.edits import edited_output, edited_state
-from evonb.graph.debugging.line import RAN, Line, Moment, visits_at
+from evonb.graph.debugging.line import RAN, Inner, Line, Moment, visits_at
 from evonb.graph.debugging.points import Point, SessionError, Waiting, advanced, start_waits
 from evonb.graph.debugging.rows import change_from, error_from, hops_from, is_log, logs, record_from, usage_from
 from evonb.graph.decide import Task, decide
 from evonb.graph.late_log import LateLog
 from evonb.graph.message_log import MessageLog
+from evonb.graph.plan import Plan
 from evonb.graph.ports import RunStore, StoredStep
 from evonb.graph.record import Record
 from evonb.graph.schema import Values
@@ -49,6 +50,7 @@ class Reader:
         self._logs: dict[str, KeptLog] = {}
         self.tell_missing: Callable[[dict[str, Any]], None] = lambda found: None
         self._at: Moment | None = None
+        self._after: dict[int, int] = {}
         self.position: Mapping[str, Any] = store.document(run_id, "position") or {}
         noted = int(self.position.get("newest", -1))
         # Only what was made after that pause: a step at a pause may hold a whole state, which takes long to read.
@@ -58,6 +60,24 @@ class Reader:
         self.tip = int(self.position.get("step", 0)) if newest is None else newest.number
         is_main = int(self.position.get("branches", 1)) == 1 and (newest is None or newest.branch == 0)
         self.is_single = is_main and self.tip == (noted if newest is None else newest.number)
+        self.inner_tip = 0 if self.crashed else int(self.position.get("inner", 0))
+        self._crashed_inside()
+
+    def _crashed_inside(self) -> None:
+        """Steps inside of sub-graphs that were made after the last pause, and after the last step of the line."""
+        noted = int(self.position.get("inners", 0))
+        self.is_single = self.is_single and (self.crashed or bool(self.position.get("at_end", True)))
+        if not has_subgraphs(self._session.plan):
+            return
+        row = next(iter(self._store.steps(self._run_id, after=noted, newest_first=True, inner=True)), None)
+        known = 0 if self._newest is None else int((self._newest.notes or {}).get("inners", 0))
+        if row is None or row.number <= known:
+            return
+        outer = int((row.notes or {})["outer"])
+        # It may hang on a step that somebody had gone back to, and not on the newest.
+        newest = self.tip if self._newest is not None else int(self.position.get("newest", 0))
+        self.is_single = self.is_single and row.branch == 0 and outer == newest
+        self.crashed, self.tip, self.inner_tip = True, outer, row.number
 
     @property
     def last_number(self) -> int:
@@ -83,14 +103,18 @@ class Reader:
             line = Line(self._from_inputs())
             if session.keeper is not None and not start_waits(line.present.point):
                 session.keeper.note(line.present)  # it was never written, and what follows goes on from it
-        present = known.get(self._tip_now(), line.present)
-        line.present = present
+        tip, inner = self._tip_now()
+        self._read_inside(line, 0)
+        present = known.get(tip, line.present)
+        line.present, line.inner = present, line.inners.get(inner)
         self._stand(line, visits_at(present, len(session.plan.nodes)))
 
-    def _tip_now(self) -> int:
+    def _tip_now(self) -> tuple[int, int]:
         """Where it stands: what was read first may have been gone on from since."""
         line = self._session._line
-        return self.tip if line is None else line.present.number
+        if line is None:
+            return self.tip, self.inner_tip
+        return line.present.number, 0 if line.inner is None else line.inner.number
 
     def _stand(self, line: Line, visits: list[int]) -> None:
         session = self._session
@@ -135,7 +159,39 @@ class Reader:
             moment = self._next(row, line.moments)
             line.put(moment)
             line.present = moment
+        self._read_inside(line, 0 if self._session.load_whole is None else self._first_open(line))
+        line.inner = line.inners.get(self.inner_tip)
         self._stand(line, self._visits)
+
+    def _first_open(self, line: Line) -> int | None:
+        """The moment since which a sub-graph waits at the present; None if none does."""
+        waiting = {each.number for each in line.present.point.waiting if each.task and each.node.subgraph is not None}
+        made = [each.number for each in line.moments.values() if any(one.number in waiting for one in each.made)]
+        return min(made, default=0) if waiting else None
+
+    def _read_inside(self, line: Line, first: int | None) -> None:
+        """Hang the steps inside of sub-graphs on a line that were made after this moment or a later one.
+
+        Where their runs stand is worked out when somebody asks.
+        """
+        if first is None or not has_subgraphs(self._session.plan):
+            return
+        rows: list[StoredStep] = []
+        for row in self._store.steps(self._run_id, after=0, newest_first=True, inner=True):
+            if (row.notes or {})["outer"] < first:
+                break
+            rows.append(row)
+        for row in reversed(rows):
+            notes = row.notes or {}
+            outer, before = line.moments.get(notes["outer"]), line.inners.get(notes["before"] or 0)
+            if outer is not None:
+                path, origin = tuple(notes["path"]), tuple(notes["origin"])
+                inner = Inner(number=row.number, outer=outer, before=before, origin=origin, path=path, row=row)
+                inner.branch = row.branch
+                line.put_inner(inner)
+        for number, after in self._after.items():
+            if number in line.moments:
+                line.moments[number].after = line.inners.get(after)
 
     def tail_with_stand_ins(self) -> bool:
         """As `tail`.
@@ -299,6 +355,8 @@ class Reader:
         self, row: StoredStep, before: Moment, point: Point, ran: Waiting, record: Record, **more: Any
     ) -> Moment:
         notes = row.notes or {}
+        if notes.get("after"):
+            self._after[row.number] = notes["after"]
         return Moment(
             number=row.number, before=before, point=point, branch=row.branch, status=row.status, ran=ran, record=record,
             at_s=row.at_s, duration_s=row.duration_s, wave=notes.get("wave", 0), error=error_from(row),
@@ -322,6 +380,11 @@ def stand_ins_made() -> int:
     """How many values couldn't be made again in this process."""
     module = sys.modules.get("evonb.persistence.standin")  # without it there is none
     return 0 if module is None else int(module.StandIn.made)
+
+
+def has_subgraphs(plan: Plan) -> bool:
+    """Whether a node of the graph is a graph."""
+    return any(node.subgraph is not None for node in plan.nodes)
 
 
 def stand_ins_of(session: Session) -> dict[str, Any]:

@@ -103,27 +103,29 @@ class Running(Face):
         if await decide_start(session) and uuid == self._uuid(0):
             return
         if uuid is None:
+            if session.line.here_inner is not None:
+                await self._stand_inside(session)
             inside.stepping |= {each.path for each in inside.parked}
             wave = [each for each in self._point.waiting if each.can_run]
             await session.drive(wave, on=False, release=inside.parked)
             return
-        parked = inside.find(uuid)
+        is_inside, parked = await self._parked(session, uuid)
         if parked is not None:
             inside.stepping.add(parked.path)
             await session.drive((), on=False, release=(parked,))
+        if is_inside:
             return
         waiting = self._must_wait(uuid)
-        within = [
-            each for each in inside.parked if each.path[:1] == (waiting.node.name,) or each.owner == waiting.number
-        ]
+        session.settle()
+        within = [each for each in inside.parked if each.owner == waiting.number]
         inside.stepping = {path for path in inside.stepping if path[:1] != (waiting.node.name,)}
         await self._step(session, waiting, within)
 
     async def step_into(self, node_uuid: str | None = None) -> Any:
         """Begin a waiting sub-graph and pause before its first task; any other task is stepped over.
 
-        What waits inside has ids of its own: see `waiting`. Steps inside belong to the one step of the sub-graph's
-        node: going back means to before that node.
+        What waits inside has ids of its own: see `waiting`. Steps inside are recorded as they finish, so one can go
+        back to each of them; `history` shows them with `inside=True`.
 
         Args:
             node_uuid: The task; None takes the first sub-graph that waits.
@@ -138,14 +140,18 @@ class Running(Face):
         with self._command("step_into") as session:
             inside = session.inside
             await decide_start(session)
-            parked = (
-                inside.find(node_uuid) if node_uuid else next((p for p in inside.parked if _is_graph(p.task)), None)
-            )
+            if node_uuid:
+                is_inside, parked = await self._parked(session, node_uuid)
+            else:
+                if session.line.here_inner is not None:
+                    await self._stand_inside(session)
+                parked = next((each for each in inside.parked if _is_graph(each.task)), None)
+                is_inside = parked is not None
             if parked is not None:
                 name = parked.task.node.name if parked.task is not None else ""
                 inside.stepping |= {parked.path, (*parked.path, name)}
                 await session.drive((), on=False, release=(parked,))
-            else:
+            if not is_inside:
                 waiting = self._must_wait(node_uuid) if node_uuid else self._first_graph()
                 session.settle()
                 inside.stepping.add((waiting.node.name,))
@@ -166,6 +172,9 @@ class Running(Face):
             SessionError: Another command is running, or nothing waits inside.
         """
         with self._command("step_out") as session:
+            await self._stand_inside(session)
+            if not session.inside.parked:
+                return session.result()
             deepest = max(len(each.path) for each in session.inside.parked)
             leaving = [each for each in session.inside.parked if len(each.path) == deepest]
             session.inside.stepping -= {each.path for each in leaving}
@@ -244,14 +253,15 @@ class Running(Face):
     # --- how -------------------------------------------------------------------------------------------
 
     async def _on(self, session: Session) -> Any:
+        session.settle()
         session.inside.stepping.clear()
         await session.drive(self._free(), on=True, release=[each for each in session.inside.parked if not each.held])
         return session.result()
 
     def _free(self) -> list[Waiting]:
-        """What could run and isn't held."""
-        holder = self._session.holding.holder
-        return [each for each in self._point.waiting if each.can_run and holder(each) is None]
+        """What could run and isn't held, or is a sub-graph that was begun."""
+        holder, is_begun = self._session.holding.holder, self._session.nested.is_begun
+        return [each for each in self._point.waiting if each.can_run and (holder(each) is None or is_begun(each))]
 
     async def _step_beside(self, uuid: str | None, *, rerun_effects: bool) -> None:
         inside = self._session.inside
@@ -276,6 +286,37 @@ class Running(Face):
             await go_beside(session, tasks, on=on, release=release)
         finally:
             session.performer.rerun = False
+
+    async def _parked(self, session: Session, uuid: str) -> tuple[bool, Parked | None]:
+        """Whether something waits inside under an id, and it; a sub-graph that isn't running is begun again for it.
+
+        It is None if that was all it took: a sub-graph whose tasks had all run has finished by being begun again.
+        """
+        session.leave_lost_loops()
+        if session.line.cursor is None and (parked := session.inside.find(uuid)) is not None:
+            return True, parked
+        waits = session.nested.find(uuid)
+        if waits is None or not waits.waiting.can_run:
+            return False, None
+        await self._stand_inside(session, waits.origin[0])
+        return True, session.inside.find(uuid)
+
+    async def _stand_inside(self, session: Session, owner: int = 0) -> None:
+        """Begin again the sub-graphs that stand in the middle; they go where the record left them, and no further."""
+        session.settle()
+        flying = {each.number for each in session.flying.values()}
+        begun = [
+            each
+            for each in self._point.waiting
+            if each.can_run and each.number not in flying and (each.number == owner or session.nested.is_begun(each))
+        ]
+        if not begun:
+            return
+        session.inside.entering = True
+        try:
+            await session.drive(begun, on=False)
+        finally:
+            session.inside.entering = False
 
     async def _step(self, session: Session, waiting: Waiting, release: Any) -> None:
         while not waiting.can_run:

@@ -16,12 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 from evonb.graph import record as records
 from evonb.graph import telling
-from evonb.graph.bus import Hub
+from evonb.graph.bus import Bus, Hub
 from evonb.graph.debugging.breakpoints import Breakpoints
 from evonb.graph.debugging.driving import Driver
 from evonb.graph.debugging.holding import Holding
+from evonb.graph.debugging.inner_run import OuterRun
 from evonb.graph.debugging.inside import Inside, Parked
-from evonb.graph.debugging.line import Line, Moment, back_from, visits_at
+from evonb.graph.debugging.line import Inner, Line, Moment, back_from, visits_at
+from evonb.graph.debugging.nested import Nested
 from evonb.graph.debugging.performing import Done, Performer
 from evonb.graph.debugging.points import Numbers, Point, SessionError, Waiting, advanced
 from evonb.graph.decide import Hop, Outcome, Task, decide, in_edge_order
@@ -31,7 +33,6 @@ from evonb.graph.late_log import read_all
 from evonb.graph.message_log import MessageLog
 from evonb.graph.plan import Plan
 from evonb.graph.record import Record
-from evonb.graph.run import Run
 
 if TYPE_CHECKING:
     from evonb.graph.debugging.keeping import Keeper
@@ -68,7 +69,7 @@ class Session:
         self.make_keeper: Callable[[Session, Mapping[str, Any]], Keeper | None] = lambda _session, _inputs: None
         self.busy = ""
         self.pausing = self.stopping = False
-        self._run: Run | None = None
+        self._run: OuterRun | None = None
         self.clear()
 
     def clear(self) -> None:
@@ -81,6 +82,7 @@ class Session:
         self.known: dict[int, Waiting] = {}
         self.numbers = Numbers(self.plan.nodes)
         self.holding = Holding(self, self.breakpoints)
+        self.nested = Nested(self)
         self.inside = Inside(self)
         self.performer = Performer(self)
         self.driver: Driver = Driver(self)
@@ -101,7 +103,7 @@ class Session:
         return self._run is not None
 
     @property
-    def run(self) -> Run:
+    def run(self) -> OuterRun:
         """The run behind the session.
 
         Raises:
@@ -198,11 +200,10 @@ class Session:
                 logs, self.unread = self.unread, []
                 threading.Thread(target=read_all, args=(logs,), name="evonb-reading", daemon=True).start()
 
-    def attach(self, run: Run) -> None:
-        """Stand on this run."""
-        self._run = run
+    def attach(self, bus: Bus) -> None:
+        """Stand on a run with this stream."""
+        self._run = OuterRun(self, self.plan, bus, self.limit)
         self.began = time.perf_counter()
-        run.bus.gate = self.inside.gate
 
     def wake(self) -> None:
         """Open the stream, on this loop; that of a reopened run begins with its start."""
@@ -312,17 +313,21 @@ class Session:
 
     def settle(self) -> None:
         """Go on from the moment that is looked at: it becomes the present."""
-        if any(work.get_loop().is_closed() for work in self.flying):
-            self.driver.abandon()  # parked in a loop that is gone
+        self.leave_lost_loops()
         if self.line.cursor is not None:
-            self.rewind(self.line.cursor)
+            self.rewind(self.line.cursor, self.line.inner_cursor)
 
-    def rewind(self, moment: Moment) -> None:
+    def leave_lost_loops(self) -> None:
+        """Give up what is parked in a loop that is gone."""
+        if any(work.get_loop().is_closed() for work in self.flying):
+            self.driver.abandon()
+
+    def rewind(self, moment: Moment, inner: Inner | None = None) -> None:
         """Make an earlier moment the present; nothing that was recorded is lost."""
-        if moment is self.line.present and self.line.cursor is None:
+        if moment is self.line.present and inner is self.line.inner and self.line.cursor is None:
             return
         self.driver.abandon()
-        self.line.rewind(moment)
+        self.line.rewind(moment, inner)
         run = self.run
         run.visits = visits_at(moment, len(self.plan.nodes))
         run.skipped = [

@@ -16,7 +16,6 @@ from evonb.graph.debugging.restoring import Reader, stand_ins_of
 from evonb.graph.events import RunId
 from evonb.graph.near import wrong_kind
 from evonb.graph.ports import RunStore, RunSummary
-from evonb.graph.run import Run
 from evonb.graph.warned import warn
 
 if TYPE_CHECKING:
@@ -85,7 +84,7 @@ class Storing(Face):
         bus = Bus(session.hub, live=True)
         bus.run_id = RunId(run_id)
         bus.shut()  # until something runs
-        session.attach(Run(session.plan, bus, session.limit, keeps=True))
+        session.attach(bus)
         reader = Reader(session, self.store, run_id)
         session.began -= float(reader.position.get("clock", 0.0))
         self._breakpoints_from(session, run_id, reader)
@@ -99,7 +98,7 @@ class Storing(Face):
         session.breakpoints.take_in(self.store.document(run_id, "breakpoints") or ())
         session.holding.take_in(reader.position.get("marks", {}))
         pins: Mapping[str, Any] = self.store.document(run_id, "pins") or {}
-        session.pins = {node: dict(delta) for node, delta in pins.items() if node in self.nodes}
+        session.pins = {node: dict(delta) for node, delta in pins.items() if self._has_node(node)}
 
     def _loaders(self, session: Session, reader: Reader, run_id: str) -> tuple[Any, Any]:
         def tail() -> None:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from evonb.graph.debugging.asked import idle_tasks, only_asks
-from evonb.graph.debugging.effects import is_effect
-from evonb.graph.debugging.line import Call, Moment, Step
-from evonb.graph.debugging.points import Waiting, start_waits
-from evonb.graph.decide import Slot
+from evonb.graph.debugging.effects import is_effect, is_marked
+from evonb.graph.debugging.inner import ENTERED, Origin
+from evonb.graph.debugging.line import Call, Inner, Moment, Place, Step
+from evonb.graph.debugging.points import Point, Waiting, start_waits
+from evonb.graph.debugging.rows import change_from, error_from, usage_from
+from evonb.graph.decide import Slot, Task
+from evonb.graph.plan import Plan
+from evonb.graph.topology import PATH_SEPARATOR, node_id
 from evonb.graph.waits import parted
 
 if TYPE_CHECKING:
@@ -31,7 +35,8 @@ class WaitingTask:
         arrived: Of a join, the predecessors that have come.
         missing: Of a join, those that haven't.
         visit: The how-manieth execution of its node it will be; 0 for a join that isn't complete, and for the end.
-        running: Whether it runs already and waits inside: a sub-graph that is stepped through, a held tool call.
+        running: Whether it runs already and waits inside: a sub-graph that is stepped through, a held tool call; or it
+            is a task of a sub-graph that was begun.
         failed: Whether it failed when it ran last.
     """
 
@@ -51,14 +56,67 @@ def waiting_tasks(session: Session) -> list[WaitingTask]:
     if not session.begun:
         return []
     if session.stored_position is not None:
-        return [_stored(session, *each) for each in session.stored_position.get("waiting", ())]
+        stored = session.stored_position
+        inside = [_from_data(each) for each in stored.get("inside", ())]
+        begun = {each.uuid.partition(".")[0] for each in inside}
+        tasks = [_stored(session, *each) for each in stored.get("waiting", ())]
+        return [replace(each, running=each.uuid in begun) for each in tasks] + inside
     here = session.line.here
     tasks = [_task(session, here, each) for each in here.point.waiting]
-    if session.line.cursor is None:
-        for each in session.inside.parked:
-            visit = each.task.visit if each.task is not None else 0
-            tasks.append(WaitingTask(each.uuid, each.name, True, each.held, visit=visit, running=True))
-    return tasks
+    return tasks + list(_inside(session))
+
+
+def _inside(session: Session) -> Iterator[WaitingTask]:
+    """What waits inside: parked in a running node, or where the record of a sub-graph that was begun has left it."""
+    here = session.line.cursor is None
+    parked = {each.uuid: each for each in session.inside.parked} if here else {}
+    running = session.driver.alive if here else set()
+    for waits in session.nested.waiting():
+        task, at = waits.waiting.task, parked.pop(waits.uuid, None)
+        if at is None and task is not None and waits.origin[0] in running:
+            continue  # it runs, or something in it waits
+        held = session.holding.held_inside(waits) if at is None else at.held
+        arrived, missing = _arrivals(waits.waiting, waits.standing.moment.point)
+        yield WaitingTask(
+            waits.uuid,
+            waits.name,
+            task is not None,
+            held,
+            arrived,
+            missing,
+            _visit(task),
+            task is not None,
+            waits.failed,
+        )
+    for each in parked.values():
+        yield WaitingTask(each.uuid, each.name, True, each.held, visit=_visit(each.task), running=True)
+
+
+def _visit(task: Task | None) -> int:
+    return 0 if task is None else task.visit
+
+
+def inside_data(session: Session) -> list[list[Any]]:
+    """What waits inside of sub-graphs at the present, as plain JSON for the store."""
+    return [
+        [
+            each.uuid,
+            each.node_name,
+            each.can_run,
+            each.held,
+            list(each.arrived),
+            list(each.missing),
+            each.visit,
+            each.failed,
+        ]
+        for each in _inside(session)
+        if not each.uuid.rpartition("-")[2].startswith("tool")
+    ]
+
+
+def _from_data(data: list[Any]) -> WaitingTask:
+    uuid, name, can_run, held, arrived, missing, visit, failed = data
+    return WaitingTask(uuid, name, can_run, held, tuple(arrived), tuple(missing), visit, can_run, failed)
 
 
 def _stored(
@@ -96,13 +154,8 @@ def waiting_data(session: Session) -> list[list[Any]]:
 
 
 def _task(session: Session, here: Moment, waiting: Waiting) -> WaitingTask:
-    arrived: tuple[str, ...] = ()
-    missing: tuple[str, ...] = ()
-    if waiting.key is not None and waiting.node.joins is not None:
-        join = waiting.node.joins[waiting.key[1]]
-        mask = here.point.slots.get(waiting.key, Slot()).mask if waiting.task is None else join.full
-        arrived, missing = parted(join, mask)
-    flying = any(each.number == waiting.number for each in session.flying.values()) and session.line.cursor is None
+    arrived, missing = _arrivals(waiting, here.point)
+    flying = session.line.cursor is None and waiting.number in session.driver.alive
     failed = here.status == "failed" and here.ran is not None and here.ran.number == waiting.number
     return WaitingTask(
         session.uuid(waiting.number),
@@ -112,9 +165,71 @@ def _task(session: Session, here: Moment, waiting: Waiting) -> WaitingTask:
         arrived,
         missing,
         waiting.task.visit if waiting.task is not None else 0,
-        flying,
+        flying or session.nested.is_begun(waiting),
         failed,
     )
+
+
+def _arrivals(waiting: Waiting, point: Point) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Of a join, the predecessors that have come, and those that haven't."""
+    if waiting.key is None or waiting.node.joins is None:
+        return (), ()
+    join = waiting.node.joins[waiting.key[1]]
+    mask = point.slots.get(waiting.key, Slot()).mask if waiting.task is None else join.full
+    return parted(join, mask)
+
+
+def step_at(session: Session, place: Place) -> Step:
+    """The last step at a place."""
+    moment, inner = place
+    return step_of(session, moment) if inner is None else inner_step_of(session, inner)
+
+
+def inner_step_of(session: Session, inner: Inner) -> Step:
+    """A step inside of a sub-graph as people see it."""
+    if inner.step is None:
+        inner.step = _inner_step_of(session, inner)
+    return inner.step
+
+
+def _inner_step_of(session: Session, inner: Inner) -> Step:
+    row, notes, nested = inner.row, inner.notes, session.nested
+    enters = row.status == ENTERED
+    plan = nested.plan_at(inner.path)
+    node = None if plan is None else plan.by_name.get(row.node)
+    change, tools = change_from(row), notes.get("tools", ())
+    edges = () if plan is None else _edges_of(plan, notes["hops"])
+    return Step(
+        number=inner.outer.number,
+        uuid=_id_inside(session, inner.origin) if enters else nested.uuid(inner.origin, notes.get("ran", 0)),
+        node=PATH_SEPARATOR.join(inner.path) if enters else node_id(inner.path, row.node),
+        visit=row.visit,
+        branch=inner.branch,
+        status=row.status,
+        at_s=row.at_s,
+        duration_s=row.duration_s,
+        wrote=(change.key,) if change is not None else tuple(row.delta),
+        wave=notes.get("wave", 0),
+        error=error_from(row),
+        tools=tuple(str(call.get("tool")) for call in tools),
+        calls=tuple(_call_of(call) for call in tools),
+        usage=usage_from(row),
+        edges=tuple(node_id(inner.path, each) for each in edges),
+        effect=is_marked(node) or any(call.get("effect") for call in tools),
+        inner=inner.number,
+        owner=session.uuid(inner.origin[0]),
+    )
+
+
+def _edges_of(plan: Plan, hops: Any) -> tuple[str, ...]:
+    """The ids of the edges of hops that are known by their rows; none that a changed sub-graph hasn't any more."""
+    named = [(plan.edges[index], target) for index, target, *_ in hops if index < len(plan.edges)]
+    return tuple(edge.ids[target] for edge, target in named if target in edge.ids)
+
+
+def _id_inside(session: Session, origin: Origin) -> str:
+    """The id of the task that a run inside belongs to."""
+    return session.nested.uuid(origin[:-1], origin[-1]) if len(origin) > 1 else session.uuid(origin[0])
 
 
 def step_of(session: Session, moment: Moment) -> Step:
@@ -185,17 +300,23 @@ def _inner(session: Session) -> str:
     return "" if into or session.inside.parked else "no sub-graph waits"
 
 
+def _is_inside(session: Session) -> bool:
+    if session.inside.parked and session.line.cursor is None:
+        return True
+    return any(session.nested.is_begun(each) for each in session.line.here.point.waiting)
+
+
 def _out(session: Session) -> str:
     if reason := _runnable(session):
         return reason
-    return "" if session.inside.parked and session.line.cursor is None else "nothing waits inside of a sub-graph"
+    return "" if _is_inside(session) else "nothing waits inside of a sub-graph"
 
 
 def _past(session: Session) -> str:
     if reason := _idle(session):
         return reason
     here = session.line.here
-    return "" if here.before is not None or here.number else "this is the start"
+    return "" if here.before is not None or here.number or session.line.here_inner else "this is the start"
 
 
 def _future(session: Session) -> str:

@@ -83,12 +83,16 @@ async def test_parallel_branches_inside_are_stepped_apart(graphs: Any, names: An
     assert graphs.calls == ["a", "x", "z", "y"]
 
 
-async def test_going_back_from_inside_means_to_before_the_sub_graph(graphs: Any, names: Any) -> None:
+async def test_going_back_from_the_first_step_inside_means_to_before_the_sub_graph(graphs: Any, names: Any) -> None:
     graph = nested(graphs)
     graph.set_breakpoint("s")
     await graph.debug({"n": 0})
     await graph.step_into()
     await graph.step_over()
+    graph.restore_step()
+    assert names(graph) == ["s", "s › x"]
+    graph.restore_step()
+    assert names(graph) == ["s"]
     graph.restore_step()
     assert names(graph) == ["a"]
     graph.clear_all_breakpoint()
@@ -98,8 +102,8 @@ async def test_going_back_from_inside_means_to_before_the_sub_graph(graphs: Any,
 
 async def test_what_can_not_be_done_inside_is_refused(graphs: Any) -> None:
     graph = nested(graphs)
-    with pytest.raises(GraphError, match="before nodes"):
-        graph.add_breakpoint("s › x", when="after")
+    with pytest.raises(GraphError, match="no edge"):
+        graph.add_breakpoint(edge="s › x>z")
     with pytest.raises(GraphError, match="no node"):
         graph.add_breakpoint("s › nowhere")
     graph.set_breakpoint("a")
