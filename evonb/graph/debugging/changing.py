@@ -61,7 +61,7 @@ class Changing(Face):
 
     def _before(self, session: Session, uuid: str) -> Place | None:
         """The place that a task waited at before it was run."""
-        place, inside = session.past.place, "." in uuid
+        place, inside = session.past.place, "." in str(uuid)
         number = 0 if inside else self._number(uuid)
         for each in places_back(place):
             moment, inner = each

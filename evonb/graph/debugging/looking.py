@@ -73,7 +73,7 @@ class Looking(Face):
         Raises:
             UnknownTask: None waits. A `LookupError`.
         """
-        if self._session.begun and (PATH_SEPARATOR in node_name or self._session.inside.parked):
+        if self._session.begun and (PATH_SEPARATOR in str(node_name) or self._session.inside.parked):
             inside = next((each.uuid for each in self.waiting() if each.node_name == node_name), None)
             if inside is not None and node_name not in self.nodes:
                 return inside

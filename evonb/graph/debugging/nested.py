@@ -230,7 +230,7 @@ class Nested:
 
     def find(self, uuid: str) -> InnerWaiting | None:
         """What waits inside under this id, at the place that is shown."""
-        if not self._session.begun or "." not in uuid:
+        if not self._session.begun or "." not in str(uuid):
             return None
         return next((each for each in self.waiting() if each.uuid == uuid), None)
 
