@@ -19,6 +19,16 @@ _LABEL = re.compile(
     r"[ \t*_]{0,4}[:：][*_]{0,2}[ \t]*",
     re.MULTILINE | re.IGNORECASE,
 )
+_MARKS = (
+    "<tool_call>",
+    "[TOOL_CALLS]",
+    "<|python_tag|>",
+    "<function=",
+    "<｜tool▁call▁begin｜>",
+    "<|tool_call_begin|>",
+    "<｜DSML｜invoke",
+    "to=functions.",
+)
 _INLINE_INPUT = re.compile(r"\s+Action Input\s*[:：]\s*", re.IGNORECASE)
 _NAME = re.compile(r"^[`\"'*\[]*([^\W\d][\w./:-]{0,200})[`\"'*\]]*$")
 _CALL_STYLE = re.compile(r"^[`\"'*]*([^\W\d][\w./:-]{0,200})\s*\((.*)\)[`\"'*]*$", re.DOTALL)
@@ -48,10 +58,7 @@ def read_tool_calls(text: str) -> Reading:
 
 def looks_like_call(text: str) -> bool:
     """Whether the text uses marks that only tool calls have. Cheap, and wrong only for texts about tool calls."""
-    if any(
-        mark in text
-        for mark in ("<tool_call>", "[TOOL_CALLS]", "<|python_tag|>", "<function=", "<｜tool▁call▁begin｜>")
-    ):
+    if any(mark in text for mark in _MARKS):
         return True
     if "Action" not in text or "Input" not in text:
         return False

@@ -4,6 +4,7 @@ Anthropic's XML, the harmony channels, and calls written as Python."""
 from __future__ import annotations
 
 import ast
+import json
 import re
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -18,20 +19,23 @@ _JSON_TAG = re.compile(
     re.IGNORECASE,
 )
 _FUNCTION = re.compile(r"<function(?:=|\s+name=)[\"']?([\w./:-]{1,200})[\"']?\s*>")
-_INVOKE = re.compile(r"<(?:\w{1,20}:)?invoke\s+name=[\"']([\w./:-]{1,200})[\"']\s*>")
-_PARAMETER = re.compile(r"<(?:\w{1,20}:)?parameter(?:=|\s+name=)[\"']?([\w./:-]{1,200})[\"']?[^<>]*>")
-_PARAMETER_END = re.compile(r"</(?:\w{1,20}:)?parameter>")
-_BODY_END = re.compile(r"</(?:\w{1,20}:)?(?:function|invoke)>")
+_SPACE = r"(?:\w{1,20}:|[|｜] ?DSML ?[|｜] ?)?"  # Anthropic's namespace, DeepSeek's since V3.2
+_INVOKE = re.compile(rf"<{_SPACE}invoke\s+name=[\"']([\w./:-]{{1,200}})[\"']\s*(/?)>")
+_PARAMETER = re.compile(rf"<{_SPACE}parameter(?:=|\s+name=)[\"']?([\w./:-]{{1,200}})[\"']?([^<>]*)>")
+_PARAMETER_END = re.compile(rf"</{_SPACE}parameter>")
+_BODY_END = re.compile(rf"</{_SPACE}(?:function|invoke)>")
+_IS_TEXT = re.compile(r"\bstring=[\"'](true|false)[\"']")
 _MISTRAL = re.compile(r"\[TOOL_CALLS\]\s*(?:([\w./:-]{1,200})\s*(?:\[CALL_ID\]\s*\w+\s*)?(?:\[ARGS\])?)?\s*(?=[\[{])")
 _DEEPSEEK = re.compile(
     r"<｜tool▁call▁begin｜>(?:function<｜tool▁sep｜>)?\s*([\w./:-]{1,200})\s*(?:<｜tool▁sep｜>)?\s*(?:```json\s*)?(?=\{)"
 )
 _KIMI = re.compile(
-    r"<\|tool_call_begin\|>\s*(?:functions\.)?([\w./-]{1,200})(?::\d+)?\s*<\|tool_call_argument_begin\|>\s*(?=\{)"
+    r"<\|tool_call_begin\|>\s*(?:functions\.)?([\w./-]{1,200})(?::\d+)?\s*<\|tool_call_argument_begin\|>\s*(?=[{\"]|<\|tool_call_end)"
 )
 _HARMONY = re.compile(
-    r"to=(?:functions\.)?([\w./-]{1,200})[^<{]{0,60}(?:<\|(?:constrain|channel)\|>[^<{]{0,40}){0,2}<\|message\|>\s*(?=\{)"
+    r"(?:assistant|commentary|analysis)\s+to=(?:functions\.)?([\w./-]{1,200})[^<{]{0,60}(?:<\|(?:constrain|channel)\|>[^<{]{0,40}){0,2}<\|message\|>\s*(?=\{)"
 )
+_CALL_ID = re.compile(r"(?:call|chatcmpl-tool|toolu)[_-](?=\w*\d)\w{6,}\Z")
 _CALLING = re.compile(r"\[?Calling tool:\s*([\w./:-]{1,200})\s*\(\s*(?=\{)")
 _GLM = re.compile(r"\s*([\w./:-]{1,200})\s*(?=<arg_key>|</tool_call>)")
 _GLM_PAIR = re.compile(r"\s*<arg_key>([^<]{1,200})</arg_key>\s*<arg_value>")
@@ -98,7 +102,10 @@ def _function_tags(text: str) -> Iterator[Call]:
         if tag is None:
             return
         start = skip_blank(text, tag.end())
-        if text[start : start + 1] == "{":
+        if tag.re is _INVOKE and tag[2]:
+            yield make_call(tag[1], {})
+            at = tag.end()
+        elif text[start : start + 1] == "{":
             read = read_json(text, start)
             if read.cut:
                 raise Unreadable(f"the arguments of {tag[1]!r} were cut off")
@@ -118,12 +125,28 @@ def _parameters(text: str, at: int, name: str) -> tuple[dict[str, Any], int]:
         end = _PARAMETER_END.search(text, tag.end())
         if end is None:
             raise Unreadable(f"the arguments of {name!r} were cut off")
-        arguments[tag[1]] = _argument(text[tag.end() : end.start()])
+        arguments[tag[1]] = _declared(tag, text[tag.end() : end.start()])
         at = end.end()
     closing = _BODY_END.match(text, skip_blank(text, at))
     if closing is None and skip_blank(text, at) >= len(text) and not arguments:
         raise Unreadable(f"the arguments of {name!r} were cut off")
     return arguments, closing.end() if closing else at
+
+
+def _declared(tag: re.Match[str], text: str) -> Any:
+    """The value of a parameter, by what its tag says about the type: text as it stands, or JSON."""
+    said = _IS_TEXT.search(tag[2])
+    if said is None:
+        return _argument(text)
+    if said[1] == "true":
+        return text
+    start = skip_blank(text, 0)
+    try:
+        read = read_json(f"[{text}]", 0)
+    except Unreadable:
+        return text
+    one = isinstance(read.value, list) and len(read.value) == 1 and not (read.cut or read.guesses)
+    return read.value[0] if one and start < len(text) else text
 
 
 def _argument(text: str) -> Any:
@@ -160,15 +183,42 @@ def _named_json(text: str) -> Iterator[Call]:
     for pattern in _NAMED_JSON:
         at = 0
         while tag := pattern.search(text, at):
+            if text[tag.end() : tag.end() + 1] not in ("{", "["):
+                arguments, at = _kimi_text(text, tag.end(), tag[1])
+                yield _named(tag[1], arguments)
+                continue
             read = read_json(text, tag.end())
             at = read.end
             if tag[1]:
                 if read.cut:
                     raise Unreadable(f"the arguments of {tag[1]!r} were cut off")
-                yield make_call(tag[1], read.value)
+                yield _named(tag[1], read.value)
             else:
                 refuse_cut(read)
                 yield from calls_in(read.value, marked=True)
+
+
+def _kimi_text(text: str, at: int, name: str) -> tuple[str, int]:
+    """Arguments that came as a JSON text within a string, or not at all."""
+    if text[at] != '"':
+        return "", at
+    try:
+        value, end = json.JSONDecoder(strict=False).raw_decode(text, at)
+    except ValueError as error:
+        raise Unreadable(f"the arguments of {name!r} were cut off") from error
+    return str(value), end
+
+
+def _named(name: str, arguments: Any) -> Call:
+    """A call by its name; where an id stands in the name's place, the name is among the arguments."""
+    if not _CALL_ID.match(name):
+        return make_call(name, arguments)
+    found = calls_in(arguments)
+    if found:
+        return found[0]
+    if not isinstance(arguments, dict) or not isinstance(arguments.get("name"), str):
+        raise Unreadable("a tool call without a name")
+    return make_call(arguments["name"], {key: value for key, value in arguments.items() if key != "name"})
 
 
 def python_calls(text: str) -> list[Call]:

@@ -98,6 +98,11 @@ class TestModes:
             'Action: f\nAction Input: {"a": "cut',
             "Action: f",
             "f(1, 2)",
+            '<|tool_call_begin|>call_0a1b2c3d<|tool_call_argument_begin|>{"a": "b"}<|tool_call_end|>',
+            '<|tool_call_begin|>functions.f:1<|tool_call_argument_begin|>"{\\"a\\": [1',
+            '<｜tool▁call▁begin｜>f<｜tool▁sep｜>{"a": "b',
+            '<｜DSML｜invoke name="f">\n<｜DSML｜parameter name="a" string="true">b',
+            '<|channel|>commentary to=functions.f <|constrain|>json<|message|>{"a": {"b": 1}',
             "Action: Finish[42]",
             "Action: None (no tool fits)",
             '[{"name": "f", "description": "d", "parameters": {"type": "object", "properties": {}}}]',
@@ -117,6 +122,17 @@ class TestModes:
             '<｜tool▁call▁begin｜>f<｜tool▁sep｜>{"a": "b"}<｜tool▁call▁end｜>',
             '<|tool_call_begin|>functions.f:0<|tool_call_argument_begin|>{"a": "b"}<|tool_call_end|>',
             '<|channel|>commentary to=functions.f <|constrain|>json<|message|>{"a": "b"}<|call|>',
+            "<｜tool▁calls▁begin｜><｜tool▁call▁begin｜>function<｜tool▁sep｜>f\n"
+            '```json\n{"a": "b"}\n```<｜tool▁call▁end｜><｜tool▁calls▁end｜>',
+            '<｜DSML｜function_calls>\n<｜DSML｜invoke name="f">\n<｜DSML｜parameter name="a" string="true">b'
+            "</｜DSML｜parameter>\n</｜DSML｜invoke>\n</｜DSML｜function_calls>",
+            '<| DSML |invoke name="f"><| DSML |parameter name="a" string="true">b</| DSML |parameter></| DSML |invoke>',
+            '<|tool_call_begin|>\nf:2\n<|tool_call_argument_begin|>\n{"a": "b"}\n<|tool_call_end|>',
+            '<|tool_call_begin|>functions.f:1<|tool_call_argument_begin|>"{\\"a\\": \\"b\\"}"<|tool_call_end|>',
+            '<|tool_call_begin|>call_0a1b2c3d<|tool_call_argument_begin|>{"name": "f", "a": "b"}<|tool_call_end|>',
+            '<|start|>assistant to=functions.f<|channel|>commentary <|constrain|>json<|message|>{"a": "b"}<|call|>',
+            '<|channel|>analysis<|message|>Is {"x": 1} to=functions? Yes.<|end|><|start|>assistant<|channel|>analysis '
+            'to=functions.f code<|message|>\n{"a": "b"}<|call|>',
             '[TOOL_CALLS]f[ARGS]{"a": "b"}',
             '<function=f>{"a": "b"}</function>',
             '<invoke name="f"><parameter name="a">b</parameter></invoke>',
@@ -133,6 +149,34 @@ class TestModes:
     def test_the_same_call_in_the_ways_of_many_models(self, text: str) -> None:
         data = create_tool_call_parser().parse(text).data
         assert (data["tool_name"], data["arguments"]) == ("f", {"a": "b"})
+
+    @pytest.mark.parametrize(
+        ("text", "calls"),
+        [
+            (
+                '<｜DSML｜tool_calls>\n<｜DSML｜invoke name="now"/>\n<｜DSML｜invoke name="f">'
+                '<｜DSML｜parameter name="n" string="false">{"y": [1, null]}</｜DSML｜parameter>'
+                '<｜DSML｜parameter name="on" string="false">true</｜DSML｜parameter>'
+                '<｜DSML｜parameter name="text" string="true"> [1]\n</｜DSML｜parameter></｜DSML｜invoke>',
+                [("now", {}), ("f", {"n": {"y": [1, None]}, "on": True, "text": " [1]\n"})],
+            ),
+            (
+                "<|tool_calls_section_begin|><|tool_call_begin|>functions.now:0<|tool_call_argument_begin|>"
+                "<|tool_call_end|><|tool_call_begin|>functions.call_me:1<|tool_call_argument_begin|>"
+                '{"at": 9}<|tool_call_end|><|tool_calls_section_end|>',
+                [("now", {}), ("call_me", {"at": 9})],
+            ),
+            (
+                '<|channel|>commentary to=functions.f <|constrain|>json<|message|>{"a": 1}<|call|><|start|>assistant'
+                "<|channel|>commentary to=functions.now<|channel|>commentary <|constrain|>json<|message|>{}<|call|>",
+                [("f", {"a": 1}), ("now", {})],
+            ),
+        ],
+    )
+    def test_several_calls_are_found_without_being_told_to_look_for_any(self, text: str, calls: list[Any]) -> None:
+        result = OutputParser().parse(text)
+        assert trace_of(result).detected_format is OutputFormat.TOOL_CALL
+        assert [(call["tool_name"], call["arguments"]) for call in result.data] == calls
 
     @pytest.mark.parametrize("text", ["Action: f\nAction Input: cats", 'Action: f("cats")', "Action: f[cats]"])
     def test_text_as_the_input_goes_under_input(self, text: str) -> None:
