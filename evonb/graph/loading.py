@@ -11,6 +11,7 @@ import dataclasses
 import functools
 import hashlib
 import importlib
+import inspect
 import sys
 from collections.abc import Callable, Mapping
 from enum import Enum
@@ -113,7 +114,11 @@ class Loader:
         free = {name: self.load(value) for name, value in data["free"].items()}
         digest = hashlib.sha256(data["text"].encode()).hexdigest()[:12]
         function = function_from(data["text"], data["name"], free, names, f"<saved {data['name']} {digest}>")
-        function.__module__ = data["module"]
+        function.__module__, function.__name__ = data["module"], data["called"]
+        if data["parameters"] is not None:
+            kinds = inspect.Parameter
+            shown = [kinds(name, getattr(kinds, kind)) for name, kind in data["parameters"]]
+            function.__signature__ = inspect.Signature(shown)
         function.__defaults__ = tuple(self.load(data["defaults"])) or None
         function.__kwdefaults__ = self.load(data["kwdefaults"]) or None
         return function

@@ -178,13 +178,17 @@ class Saver:
     def _source(self, function: FunctionType, place: str) -> dict[str, Any]:
         text = source_text(function)
         cells = zip(function.__code__.co_freevars, function.__closure__ or (), strict=True)
-        free = {name: cell.cell_contents for name, cell in cells if name != function.__name__}
+        # The name in the text: a wrapper is called as what it wraps.
+        name = function.__code__.co_name
+        free = {each: cell.cell_contents for each, cell in cells if each != name}
         piece = {
             KIND: "source",
-            "name": function.__name__,
+            "name": name,
+            "called": function.__name__,
+            "parameters": _shown_signature(function),
             "text": text,
-            "module": function.__module__,
-            "free": {name: self.save(value, f"{place}: variable {name!r}") for name, value in free.items()},
+            "module": _home(function),
+            "free": {each: self.save(value, f"{place}: variable {each!r}") for each, value in free.items()},
             "globals": self._globals(function, place),
             "defaults": self.save(list(function.__defaults__ or ()), f"{place}: a default"),
             "kwdefaults": self.save(dict(function.__kwdefaults__ or {}), f"{place}: a default"),
@@ -193,7 +197,7 @@ class Saver:
 
     def _globals(self, function: FunctionType, place: str) -> dict[str, Any]:
         """The globals that a function of a notebook uses; a module's function finds its own there."""
-        if function.__module__ != "__main__" and function.__module__ in sys.modules:
+        if _home(function) != "__main__" and _home(function) in sys.modules:
             return {}
         used = _names_of(function.__code__)
         found = {name: function.__globals__[name] for name in used if name in function.__globals__}
@@ -202,6 +206,19 @@ class Saver:
             for name, value in found.items()
             if value is not function
         }
+
+
+def _home(function: FunctionType) -> str:
+    """The module whose names it uses; a wrapper claims that of what it wraps."""
+    return str(function.__globals__.get("__name__", function.__module__))
+
+
+def _shown_signature(function: FunctionType) -> list[list[str]] | None:
+    """The parameters that a wrapper says it has, by name and kind; None if it says nothing of its own."""
+    shown = function.__dict__.get("__signature__")
+    if not isinstance(shown, inspect.Signature):
+        return None
+    return [[each.name, each.kind.name] for each in shown.parameters.values()]
 
 
 def _field_arguments(info: FieldInfo, place: str) -> dict[str, Any]:

@@ -65,6 +65,21 @@ def _parsable(code: CodeType, lines: list[str], first: int) -> Any:
         yield text, offset
 
 
+def _without_defaults(tree: ast.Module) -> ast.Module:
+    """The module of `function_from` with None for the defaults of its function, as far as they are there."""
+    factory = tree.body[0]
+    assert isinstance(factory, ast.FunctionDef)
+    first = factory.body[0]
+    made = first.value if isinstance(first, ast.Return) else first
+    assert isinstance(made, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda)
+    arguments = made.args
+    arguments.defaults = [ast.copy_location(ast.Constant(None), each) for each in arguments.defaults]
+    arguments.kw_defaults = [
+        None if each is None else ast.copy_location(ast.Constant(None), each) for each in arguments.kw_defaults
+    ]
+    return tree
+
+
 def _span(node: ast.expr, offset: int) -> tuple[int, int, int, int]:
     end_line, end = node.end_lineno or node.lineno, node.end_col_offset or 0
     return (node.lineno + offset, node.col_offset, end_line + offset, end)
@@ -98,8 +113,9 @@ def function_from(text: str, name: str, free: Mapping[str, Any], names: dict[str
     # Tracebacks and `inspect` find the text under this name.
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     place: dict[str, Any] = {}
-    # Annotations stay text: the names in them needn't be there.
-    exec(compile(source, filename, "exec", flags=_POSTPONED, dont_inherit=True), names, place)
+    # Annotations stay text and defaults are set afterwards: the names in them needn't be there.
+    tree = _without_defaults(ast.parse(source))
+    exec(compile(tree, filename, "exec", flags=_POSTPONED, dont_inherit=True), names, place)
     function = place[_FACTORY](**free)
     function.__qualname__ = name
     return function

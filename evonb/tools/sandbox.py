@@ -21,6 +21,11 @@ from evonb.typing.base import Model
 __all__ = ["CodeSandbox", "ExecResult", "container_arguments"]
 
 _log = get_logger(__name__)
+_START = (
+    "install and start Docker, or set DOCKER_HOST to an engine that runs; `docker version` must show a server. "
+    "Tools that you trust need no sandbox"
+)
+_ALLOW = "let this user talk to Docker (on Linux: add them to the group `docker` and log in again), or set DOCKER_HOST"
 
 
 class ExecResult(Model):
@@ -186,9 +191,10 @@ class CodeSandbox:
             self._client.ping()
         except Exception as error:
             self._close_client()
+            reason = _reason(error)
             raise self._refused(
-                f"No Docker engine answers at {_engine_address()}: {_reason(error)}",
-                "start Docker, or set DOCKER_HOST to an engine that runs; `docker version` must show a server",
+                f"No Docker engine answers at {_engine_address()}: {reason}",
+                _ALLOW if reason == os.strerror(errno.EACCES) else _START,
                 error,
             ) from error
         return self._client

@@ -16,6 +16,7 @@ import pytest
 from pydantic import BaseModel, Field
 
 from evonb.agents import (
+    AgentCoreEngine,
     AgentNode,
     Conversation,
     HumanInput,
@@ -23,11 +24,16 @@ from evonb.agents import (
     ModelSet,
     ParserNode,
     RetrieverNode,
+    Runtime,
     ToolNode,
+    define_workflow,
     react_graph,
+    route,
 )
+from evonb.agents.workflow_graph import to_builder
 from evonb.errors import EvonbError, GraphError
 from evonb.graph import GraphBuilder
+from evonb.graph.events import Chunk
 from evonb.llm import (
     ChatClient,
     EmbedClient,
@@ -589,6 +595,7 @@ graph.dump(sys.argv[1])
 _USE = """
 import sys
 from evonb.graph import GraphBuilder
+from evonb.graph.events import Chunk
 from evonb.typing import UserMessage
 engine = GraphBuilder.load(sys.argv[1]).build()
 schema = engine.nodes["tools"].node.tools.function_schemas()[0]["function"]["parameters"]
@@ -605,6 +612,20 @@ def test_an_agent_saved_in_one_process_runs_in_another(tmp_path: Path) -> None:
     subprocess.run([sys.executable, str(script), path], check=True, env=env)
     done = subprocess.run([sys.executable, str(use), path], env=env, capture_output=True, text=True)
     assert done.stdout.strip() == "How many ['Go', '', '6', 'Up there.']", done.stderr
+
+
+def test_the_graph_of_a_workflow_keeps_its_models_and_its_streams() -> None:
+    def greet(state: Any, runtime: Any, stream_writer: Any) -> dict[str, str]:
+        stream_writer.put("greeting")
+        return {"answer": runtime.model().chat_sync("hi").content}
+
+    desk = define_workflow("desk", [{"id": "greet", "run": greet, "routes": [route.deliver("answer")]}])
+    engine = AgentCoreEngine(workflow=desk, models={"m": ScriptedModel(["hello"], tokens_per_s=0)}, tools=[add])
+    loaded = again(to_builder(desk, Runtime(models=ModelSet({"m": ScriptedModel(["hello"], tokens_per_s=0)})))).build()
+    seen: list[Any] = []
+    loaded.attach(lambda event: seen.append(event.payload) if isinstance(event, Chunk) else None)
+    assert loaded.run_sync({})["answer"] == "hello" == engine.run_sync({})
+    assert "greeting" in seen
 
 
 def test_the_smallest_chat_state_is_known_by_name() -> None:

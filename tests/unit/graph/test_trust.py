@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 import subprocess
@@ -165,6 +166,21 @@ def test_closures_defaults_and_nested_functions_come_back() -> None:
     assert run(data)["n"] == 7
     again = json.loads(json.dumps(GraphBuilder.loads(data).dumps()))
     assert run(again)["n"] == 7
+
+
+def test_wrapped_functions_and_defaults_by_name_come_back() -> None:
+    step = 2
+
+    def plain(state: Any) -> dict[str, int]: ...
+
+    @functools.wraps(plain)
+    def wrapper(state: Any, *, by: int = step) -> dict[str, int]:
+        return {"n": state["n"] + by}
+
+    engine = GraphBuilder.loads(saved(wrapper)).build()
+    assert engine.run_sync({"n": 1})["n"] == 3
+    assert engine.nodes["a"].node.function.__name__ == "plain"
+    assert run(saved(lambda state, by=step: {"n": by}))["n"] == 2
 
 
 def test_one_of_several_lambdas_in_a_line_is_cut_out_exactly() -> None:

@@ -129,6 +129,15 @@ def test_refused_request_is_repeated(stub: Any, wire: Any, client: Any, status: 
     assert len(stub.asked) == 3
 
 
+def test_request_that_met_silence_is_repeated(stub: Any, wire: Any, client: Any) -> None:
+    over = threading.Event()
+    stub.judge = lambda _asked: over.wait(10) and None if len(stub.asked) == 1 else None
+    stub.answers = [wire.text("Hello")]
+    assert ask(client(timeout_s=0.5, max_retries=1)).content == "Hello"
+    over.set()
+    assert len(stub.asked) == 2
+
+
 def test_repeating_ends_with_the_servers_reason(stub: Any, wire: Any, client: Any) -> None:
     stub.answers = [wire.error(429, "no quota for sk-secret", **SOON)]
     with pytest.raises(RequestRejected, match="no quota") as caught:

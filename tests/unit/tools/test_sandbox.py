@@ -160,7 +160,20 @@ def test_without_an_engine_it_says_plainly_what_is_missing(host: str, monkeypatc
     assert host in caught.value.what
     assert caught.value.what.endswith(("No such file or directory", "Connection refused"))
     assert "start Docker" in caught.value.fix
+    assert "DOCKER_HOST" in caught.value.fix
     assert not sandbox.is_running
+
+
+def test_an_engine_that_this_user_may_not_use_is_told_from_one_that_is_missing() -> None:
+    def ping() -> None:
+        try:
+            raise PermissionError(13, "Permission denied")
+        except PermissionError as error:
+            raise docker.errors.DockerException("Error while fetching server API version") from error
+
+    with pytest.raises(SandboxError, match="Permission denied") as caught:
+        CodeSandbox(client=SimpleNamespace(ping=ping)).start()
+    assert "group `docker`" in caught.value.fix
 
 
 def test_without_the_sdk_it_says_how_to_install_it(monkeypatch: pytest.MonkeyPatch) -> None:
