@@ -51,7 +51,7 @@ class CallAssembly:
     def feed(self, raw: Any) -> None:
         """Take the `tool_calls` of one delta, or of a whole message: a list of pieces, one piece, or nothing."""
         touched: list[_Call] = []
-        for item in [raw] if isinstance(raw, Mapping) else raw or ():
+        for item in [raw] if isinstance(raw, Mapping) else raw if isinstance(raw, list | tuple) else ():
             if isinstance(item, Mapping):
                 touched.append(self._add(_piece(item), touched))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from evonb.llm import StreamAssembly, assemble, from_reply
@@ -21,6 +21,8 @@ CHUNKS = VALUES | st.fixed_dictionaries({"choices": st.lists(CHOICES, max_size=2
 
 
 @given(st.lists(CHUNKS, max_size=6))
+@example([{"choices": [{"delta": {"tool_calls": True}}]}])
+@example([{"choices": [{"delta": {"tool_calls": 7, "function_call": "f"}}]}])
 @settings(max_examples=150, deadline=None)
 def test_no_chunk_makes_it_raise(chunks: list[Any]) -> None:
     assembly = StreamAssembly()
