@@ -52,7 +52,7 @@ lessons: .venv/.ready ## Execute the lessons again and write them back with thei
 images: .venv/.ready chromium ## Take the pictures of the README again, from a real JupyterLab.
 	$(PY) scripts/images.py
 
-bench: .venv/.ready ## Speed, as ratios to the bare work; PEERS=1: other engines too.
+bench: .venv/.ready ## Speed, as ratios to the bare work, and the live views in a browser; PEERS=1: other engines too.
 	$(PY) -m bench $(if $(PEERS),--peers)
 
 soak: .venv/.ready ## Kill a writing process KILLS times (200), anywhere: what was written must be there.

@@ -6,7 +6,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from bench import peers
+from bench import live, peers
 from bench.measure import measure
 from bench.report import Row, document, growth, table
 from bench.workloads import BOUNDS, SIZES
@@ -22,10 +22,22 @@ def measured(name: str, repeats: int, *, cpu: bool) -> Row:
     return Row(name, what, str(size or ""), ours / floor, most, growth(results), growth_most)
 
 
+def live_figures() -> list[live.Figure]:
+    """The live views' figures; none where they can't be measured, which is said."""
+    print("\nThe live views, in a browser (about two minutes) ...", flush=True)
+    try:
+        figures = live.measure_live()
+    except live.Missing as missing:
+        print(f"The live views weren't measured. {missing}", file=sys.stderr)
+        return []
+    print(live.section(figures))
+    return figures
+
+
 def main() -> int:
     """Measure, print, maybe write."""
     parser = argparse.ArgumentParser(description="Speed of evonb.graph as ratios to the bare work.")
-    parser.add_argument("--workload", action="append", choices=SIZES, help="repeatable; default: everything")
+    parser.add_argument("--workload", action="append", choices=[*SIZES, "live"], help="repeatable; default: everything")
     parser.add_argument("--repeats", type=int, default=9)
     parser.add_argument("--clock", choices=("cpu", "wall"), default="cpu", help="processor time is steadier")
     parser.add_argument("--peers", action="store_true", help="other engines too, installed under build/peers")
@@ -34,19 +46,23 @@ def main() -> int:
     cpu = args.clock == "cpu"
     pythons = peers.environments() if args.peers else {}
     rows = []
-    for name in args.workload or SIZES:
+    wanted = args.workload or [*SIZES, "live"]
+    for name in (each for each in wanted if each in SIZES):
         row = measured(name, args.repeats, cpu=cpu)
         row.peers = {
             peer: peers.ratio(peer, python, name, min(args.repeats, 3), cpu=cpu) for peer, python in pythons.items()
         }
         rows.append(row)
         print(table([row]), flush=True)
-    print(f"\n{table(rows)}")
+    if rows:
+        print(f"\n{table(rows)}")
+    figures = live_figures() if "live" in wanted else []
     if args.write:
         versions = {name: peers.version(name, python) for name, python in pythons.items()}
         command = f"python -m bench {' '.join(sys.argv[1:])}"
-        Path(args.write).write_text(document(rows, command, args.clock, versions), encoding="utf-8")
+        Path(args.write).write_text(document(rows, command, args.clock, versions, figures), encoding="utf-8")
     slow = [row.name for row in rows if row.ratio > row.most * LOOSE]
+    slow += [each.what for each in figures if each.is_off_by(LOOSE)]
     if slow:
         print(f"more than {LOOSE:g} times beyond the bound: {', '.join(slow)}", file=sys.stderr)
     return 1 if slow else 0

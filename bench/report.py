@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
 
+from bench.live import Figure, section
 from bench.measure import Pair
 
 __all__ = ["Row", "document", "growth", "table"]
@@ -75,8 +76,10 @@ def _cell(value: float | str) -> str:
     return f"{value:.3g}" if isinstance(value, float) else value.replace("|", "/")
 
 
-def document(rows: Sequence[Row], command: str, clock: str, versions: Mapping[str, str]) -> str:
-    """The page for the documentation."""
+def document(
+    rows: Sequence[Row], command: str, clock: str, versions: Mapping[str, str], figures: Sequence[Figure] = ()
+) -> str:
+    """The page for the documentation; `figures` are of the live views."""
     peers = ", ".join(f"{name} {version}" for name, version in versions.items())
     clocks = "processor time (wall time for `slow_branch`)" if clock == "cpu" else "wall time"
     return (
@@ -89,4 +92,5 @@ def document(rows: Sequence[Row], command: str, clock: str, versions: Mapping[st
         "Growth is the exponent e in time ~ size^e.\n"
         + (f"Other engines, each in an environment of its own: {peers}.\n" if peers else "")
         + f"\n{table(rows)}\n"
+        + (section(figures) if figures else "")
     )

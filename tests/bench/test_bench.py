@@ -9,7 +9,9 @@ from pathlib import Path
 import pytest
 
 from bench import peers
+from bench.__main__ import live_figures
 from bench.engines import PEERS
+from bench.live import Figure
 from bench.measure import measure
 from bench.report import Row, document, growth, table
 from bench.workloads import BOUNDS, SIZES, WORKLOADS
@@ -48,6 +50,26 @@ def test_the_table_sets_peers_beside_evonb_and_tells_the_best() -> None:
     assert head.count("|") == line.count("|")
     assert line == "| chain | N nodes | 1000 | 10 | 25 | 0.90 | 1.1 | 120 | over 60 s | 80 | 8.0 |"
     assert "one 1.2" in document([row], "python -m bench", "cpu", {"one": "1.2"})
+
+
+def test_the_page_tells_the_live_views_figures_and_what_misses_its_bound() -> None:
+    frames = Figure("frames", 44.25, None, "a second", 30, at_least=True)
+    press = Figure("a press", 412.0, 520.4, "ms", 200)
+    text = document([], "python -m bench", "cpu", {}, [frames, press])
+    assert "| frames | 44.2 a second |  | at least 30 |" in text
+    assert "| a press | 412 ms | 520 ms | at most 200 |" in text
+    assert [each.is_off_by(2.0) for each in (frames, press)] == [False, True]
+    assert Figure("frames", 14.0, None, "a second", 30, at_least=True).is_off_by(2.0)
+    assert not Figure("events", 1.0, None, "a second").is_off_by(2.0)
+
+
+def test_without_a_browser_the_bench_says_how_to_get_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    monkeypatch.delenv("CHROMIUM", raising=False)
+    assert live_figures() == []
+    assert "No Chromium was found.\n  fix:   make browser" in capsys.readouterr().err
 
 
 def test_every_workload_has_sizes_and_a_bound_and_every_peer_its_packages() -> None:

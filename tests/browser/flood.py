@@ -157,13 +157,14 @@ class Watch:
 
 _ARM = """(root, word) => {
   const chip = root.querySelector('.tools .chip');
+  const before = chip.textContent;
   let pressed = null;
   const note = event => { pressed ??= event.timeStamp; };
   addEventListener('pointerdown', note, {capture: true});
   addEventListener('keydown', note, {capture: true});
   window.evonbEffect = new Promise(resolve => {
     const look = () => {
-      if (pressed === null || chip.textContent !== word) return;
+      if (pressed === null || chip.textContent === before || !chip.textContent.startsWith(word)) return;
       observer.disconnect();
       removeEventListener('pointerdown', note, {capture: true});
       removeEventListener('keydown', note, {capture: true});
@@ -176,7 +177,7 @@ _ARM = """(root, word) => {
 
 
 def effect_ms(panel: Panel, press: Callable[[], None], word: str) -> float:
-    """Milliseconds from a press, as the browser dates it, to the frame that shows the session at `word`."""
+    """Milliseconds from a press, as the browser dates it, to the frame whose chip says another thing, and begins so."""
     panel.root.evaluate(_ARM, word)
     press()
     return float(panel.page.evaluate("window.evonbEffect"))
