@@ -584,6 +584,22 @@ describe("what nodes say", () => {
     expect(line(broken.el, "failed")).toMatch(/^M/);
   });
 
+  it("takes no more room from the picture than it needs", async () => {
+    const { el, model } = await open(paused());
+    const { width } = model.snapshot.layout;
+    const place = (each: HTMLElement, view: number) => {
+      const [, x = "0", scale = "1"] =
+        /translate\(([\d.]+)px.*scale\(([\d.]+)\)/.exec(world(each).style.transform) ?? [];
+      return { left: Number(x), right: view - Number(x) - width * Number(scale) };
+    };
+    const world = (each: HTMLElement) => each.querySelector(".world") as SVGElement;
+    expect(place(el, 1100).right).toBeGreaterThanOrEqual(236);
+    expect(place(el, 1100).left).toBeGreaterThan(100);
+    vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(2000);
+    const wide = place((await open(paused())).el, 2000);
+    expect(wide.left).toBeCloseTo(wide.right);
+  });
+
   it("is as it was at the shown point of the past", async () => {
     const { el, model } = await open(failed());
     const { debug, picture } = past();

@@ -146,6 +146,17 @@ describe("the layout", () => {
     expect(of(jobs, "lanes")[0]?.steps).toHaveLength(4);
   });
 
+  it("never hides the shown step behind other lanes, and rather shows what broke", () => {
+    const all = Array.from({ length: 30 }, (_, i) =>
+      step(i + 1, `n${i}`, { wave: 1, lane: i, status: i === 20 ? "failed" : "done" }),
+    );
+    const seen = (debug: DebugState) => of(lay(debug).jobs, "step").map((job) => [job.step.number, job.row, job.here]);
+    const first = [1, 2, 3, 4].map((number, row) => [number, row, false]);
+    expect(seen(state(all))).toEqual([...first, [21, 4, false]]);
+    expect(seen({ ...state(all), looking: 29 })).toEqual([...first.slice(0, 3), [21, 3, false], [29, 4, true]]);
+    expect(of(lay(state(all)).jobs, "lanes")[0]?.steps).toHaveLength(25);
+  });
+
   it("folds loops, opens them by hand, and never hides the shown step", () => {
     const { debug } = looping();
     expect(of(lay(debug).jobs, "fold")).toMatchObject([{ fold: { rounds: 18, first: 11, last: 46 } }]);

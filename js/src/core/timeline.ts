@@ -165,14 +165,21 @@ class Layouter {
       this._jobs.push({ kind: "fold", fold: slot, column, row: middle(row), branch });
       return;
     }
-    const tooMany = slot.steps.length > MOST_LANES;
-    const seen = tooMany ? slot.steps.slice(0, MOST_LANES - 1) : slot.steps;
+    const seen = this._seen(slot.steps);
     const top = row.top + Math.floor((row.height - Math.min(MOST_LANES, slot.steps.length)) / 2);
     seen.forEach((step, i) => {
       this._jobs.push({ kind: "step", step, here: this._isHere(step), column, row: top + i, branch });
     });
-    const rest = slot.steps.slice(seen.length);
+    const rest = slot.steps.filter((step) => !seen.includes(step));
     if (rest.length > 0) this._jobs.push({ kind: "lanes", steps: rest, column, row: top + seen.length, branch });
+  }
+
+  /** Of more lanes than there is room for, the first ones; but always the shown step, and rather what broke or was edited. */
+  private _seen(steps: readonly WireStep[]): readonly WireStep[] {
+    if (steps.length <= MOST_LANES) return steps;
+    const rank = (step: WireStep) => (this._isHere(step) ? 0 : step.status === "done" ? 2 : 1);
+    const chosen = [...steps].sort((a, b) => rank(a) - rank(b)).slice(0, MOST_LANES - 1);
+    return steps.filter((step) => chosen.includes(step));
   }
 
   private _isHere(step: WireStep): boolean {

@@ -8,6 +8,9 @@ import type { Stage } from "./stage.ts";
 /** It stands in the shelf below the picture, between the zoom buttons and the legend. */
 const SIZE = { w: 260, h: 60 } as const;
 const NARROW = { w: 96, h: 60 } as const;
+/** In a low view every row counts: it fits beside the buttons. */
+const LOW = { w: 110, h: 30 } as const;
+const LOW_VIEW = 340;
 const BESIDE = { w: 120, h: 300 } as const;
 const BESIDE_GAP = 20;
 const LOW_SHELF = 44;
@@ -71,13 +74,15 @@ export class Overview {
 
   private _resize(beside: boolean): void {
     const { width, height } = this._layout;
-    const most = beside ? BESIDE : this._stage.view.w < 640 ? NARROW : SIZE;
+    const { view } = this._stage;
+    const isLow = view.h < LOW_VIEW;
+    const most = beside ? BESIDE : isLow ? LOW : view.w < 640 ? NARROW : SIZE;
     this.element.classList.toggle("beside", beside);
     this._scale = Math.min(most.w / Math.max(1, width), most.h / Math.max(1, height));
     setAttribute(this._canvas, "width", width * this._scale);
     setAttribute(this._canvas, "height", height * this._scale);
     if (beside) this._stage.setShelf(LOW_SHELF, width * this._scale + BESIDE_GAP);
-    else this._stage.setShelf(Math.max(LOW_SHELF, Math.ceil(height * this._scale) + SHELF_PAD));
+    else this._stage.setShelf(isLow ? LOW_SHELF : Math.max(LOW_SHELF, Math.ceil(height * this._scale) + SHELF_PAD));
   }
 
   private _jump(event: PointerEvent): void {

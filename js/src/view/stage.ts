@@ -196,7 +196,9 @@ export class Stage {
     const whole = this.element.parentElement?.clientWidth ?? this.view.w;
     const open = whole - this.view.w;
     const free = whole - this._content.w * scale - 2 * MARGIN.x;
-    if (this._panelWidth !== null && free >= this._panelWidth) return Math.max(0, this._panelWidth - open);
+    // A picture with no panel to come stays in the middle, and gives way no further than a callout needs.
+    if (this._panelWidth === null) return free - open < STRIP ? 0 : Math.max(0, 2 * (STRIP - MARGIN.x) - (free - open));
+    if (free >= this._panelWidth) return Math.max(0, this._panelWidth - open);
     return free - open >= STRIP ? STRIP : 0;
   }
 }
