@@ -36,6 +36,20 @@ describe("the bar", () => {
     const { debug, snapshot } = past();
     expect(flat(barWords(debug, snapshot, names, true))).toContain("as it was saved");
   });
+
+  it("names three of many that run, counts the others, and says why a button waits", () => {
+    const { debug, snapshot } = idle();
+    const ids = ["plan", "search_docs", "read_code", "search_web", "draft"];
+    const started = (count: number) =>
+      ids
+        .slice(0, count)
+        .reduce((now, node) => reduce(now, { type: "node_started", at_s: 1, node, visit: 1 }), snapshot);
+    const words = (count: number, reason = "") =>
+      flat(barWords({ ...debug, status: "running", reason }, started(count), names));
+    expect(words(3)).toBe("Running plan, search_docs and read_code");
+    expect(words(5)).toMatch(/^Running \w+, \w+, \w+ and 2 more$/);
+    expect(words(1, "a cell holds it")).toBe("Running plan — a cell holds it");
+  });
 });
 
 const chip = ({ debug, snapshot }: ReturnType<typeof past>, saved: boolean, held: string) =>
