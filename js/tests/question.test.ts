@@ -171,13 +171,14 @@ describe("the card of a question", () => {
     type(el, "amount", "7");
     click(button(el, "Next"));
     expect(words(el, ".ask header .dim, .ask .question")).toEqual(["2 of 2", "Write to the customer too?"]);
+    expect(document.activeElement).toBe(button(el, "Yes")); // on its default
     click(button(el, "Next"));
     expect((one(el, '.ask [aria-label="amount"]') as HTMLInputElement).value).toBe("7");
     one(el, '.ask [aria-label="amount"]').focus();
     model.show({ questions: QUESTIONS.slice(1) });
     await settle();
     expect(words(el, ".ask header .dim")).toEqual([]);
-    expect(document.activeElement).toBe(button(el, "Yes")); // along to the next, on its default
+    expect(document.activeElement).toBe(view(el)); // what is typed now isn't meant for the next question
   });
 
   it("keeps the caret where it is when another question comes", async () => {
@@ -246,6 +247,22 @@ describe("the card of a question", () => {
     expect(el.querySelector(".ask img")).toBeNull();
     expect(words(el, ".ask .question, .ask .choices button")).toEqual([nasty, nasty]);
   });
+});
+
+it("is at the end of the timeline too when the picture hears of it after the panel", async () => {
+  const { el, model } = await open(ask({ type: "boolean" }));
+  const question = (text: string) =>
+    ({ type: "question", at_s: 40, node: "human_review", question: text, text: "" }) as const;
+  const tell = (seq: number, event: ReturnType<typeof question>) =>
+    model.publish({ type: "events", first_seq: seq, last_seq: seq, events: [event] });
+  const { seq } = model.snapshot;
+  tell(seq + 1, question(""));
+  await settle();
+  expect(one(el, ".job.live").classList).toContain("running");
+  tell(seq + 2, question("Well?"));
+  await settle();
+  expect(one(el, ".job.live").classList).toContain("waiting");
+  expect(el.querySelector(".callout")).toBeNull(); // it has its card
 });
 
 describe("a form for one value", () => {

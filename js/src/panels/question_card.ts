@@ -23,7 +23,8 @@ export class QuestionCard {
   private _shown = "";
   private _isSending = false;
 
-  /** @param _leave Called when what had the focus here is gone, and nothing else is asked. */
+  /** @param _leave Called when what had the focus here is gone. The next question doesn't get it: keys may be meant for
+   * the view by now. */
   constructor(
     private readonly _desk: Desk,
     private readonly _leave: () => void,
@@ -64,13 +65,12 @@ export class QuestionCard {
     this._show(question.id, card);
   }
 
-  /** The focus goes along from what is gone to what comes in its place. */
   private _show(id: string, card: Card | null): void {
     if (id === this._shown) return;
     this._shown = id;
     const hadFocus = this.element.contains(document.activeElement);
     this.element.replaceChildren(...(card === null ? [] : [card.element]));
-    if (hadFocus) (card === null ? this._leave : () => card.form.focus())();
+    if (hadFocus) this._leave();
   }
 
   private _card(question: WireQuestion, view: PanelView): Card {
@@ -86,7 +86,9 @@ export class QuestionCard {
     const { questions = [] } = this._view?.state ?? {};
     const at = questions.findIndex((one) => one.id === this._shown);
     const next = questions[(at + 1) % questions.length];
-    if (next !== undefined && this._view !== null) this._draw(next, this._view);
+    if (next === undefined || this._view === null) return;
+    this._draw(next, this._view);
+    this.focus();
   }
 
   private async _send(form: AnswerForm, question: string, value: unknown): Promise<void> {

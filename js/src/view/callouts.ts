@@ -202,11 +202,14 @@ function latest(text: string, chars: number): string {
   return shown === text ? text : `…${shown.replace(/^\S{1,14}\s+/, "")}`;
 }
 
-/** What broke first, then nodes that ask, or are at work and have streamed something, latest starters first. */
+/**
+ * What broke first, then nodes that ask, or are at work and have streamed something, latest starters first. What broke
+ * has a card of its own in the plain view, what is asked has its form in the debugger.
+ */
 function newest(snapshot: Snapshot, withFailures: boolean, elapsedS: number): [string, Said][] {
   return Object.entries(snapshot.nodes)
     .map(([id, state]) => ({ id, state, said: saidBy(id, state, snapshot, elapsedS) }))
-    .filter(({ said }) => said !== null && (withFailures || said.look !== "failed"))
+    .filter(({ said }) => said !== null && said.look !== (withFailures ? "waiting" : "failed"))
     .sort((a, b) => rank(a.said) - rank(b.said) || (b.state.started_s ?? 0) - (a.state.started_s ?? 0))
     .slice(0, MOST)
     .map(({ id, said }) => [id, said as Said]);

@@ -48,6 +48,7 @@ export class DebuggerView implements AsideHost {
   private readonly _voice: DebuggerVoice;
   private _undrawn: WireEvent[] = [];
   private _drawnState: DebugState | null = null;
+  private _drawnLive = "";
   private _frame = 0;
   private _clock: ReturnType<typeof setInterval> | null = null;
 
@@ -200,10 +201,14 @@ export class DebuggerView implements AsideHost {
     this._canvas.update(this._shown(), state, isPast ? [] : events, this._commands.chosen, this._isSaved);
     this._drawFrame();
     const view = this.panelView;
-    // What the live run does shows in the list of what waits; all else only changes with the session's state.
-    if (state !== this._drawnState || this._aside.openTab === "Waiting") {
+    // What the live run does shows in the list of what waits and at the timeline's end; all else only changes with the
+    // session's state. While a node asks no state may come for long.
+    const live = liveNodes(view);
+    const isLiveNew = JSON.stringify(live) !== this._drawnLive;
+    if (state !== this._drawnState || isLiveNew || this._aside.openTab === "Waiting") {
+      this._drawnLive = JSON.stringify(live);
       this._aside.update(view);
-      this._timeline.update(state, view.names, liveNodes(view));
+      this._timeline.update(state, view.names, live);
       this._canvas.placeCallouts();
     }
     this._drawnState = state;
