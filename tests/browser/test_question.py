@@ -1,4 +1,4 @@
-"""A node asks a person: the panel's form answers it by mouse and by keys, the plain picture says how; asserted in Python."""
+"""A node asks a person: the panel's form answers by mouse and by keys; asserted in Python."""
 
 from __future__ import annotations
 
