@@ -119,17 +119,20 @@ class Pictures:
         first = {step.node for step in steps if step.wave == 1} or {each.node_name for each in waiting}
         run = live["run"]
         made_of = (id(live["graph"]), id(live["layout"]), run["run_id"], run["started_at"], first)
-        if made_of != self._of or len(self._kept) > MOST_KEPT:
+        if made_of != self._of:
             self._of, self._kept = made_of, {}
-        at = len(steps) - len(steps) % KEPT_EVERY
+        every = KEPT_EVERY
+        while len(steps) > every * MOST_KEPT:
+            every *= 2  # so a record of any length keeps few, and those of a shorter one still serve
+        at = len(steps) - len(steps) % every
         while at and (at not in self._kept or self._kept[at][0] is not steps[at - 1]):
-            at -= KEPT_EVERY
+            at -= every
         snapshot = self._kept[at][1] if at else _begun(live, first, outs, kinds)
         while at < len(steps):
-            part = steps[at : at + KEPT_EVERY]
+            part = steps[at : at + every]
             snapshot = reduce_all(snapshot, (each for step in part for each in _step(step, kinds, outs)))
             at += len(part)
-            if at % KEPT_EVERY == 0:
+            if at % every == 0:
                 self._kept[at] = (steps[at - 1], snapshot)
         return snapshot
 

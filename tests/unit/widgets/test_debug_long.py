@@ -61,6 +61,16 @@ async def test_kept_pictures_are_those_that_are_folded_from_the_start(feed: Debu
         assert kept.of(*what) == picture_of(*what)
 
 
+async def test_a_record_of_any_length_keeps_few_pictures(feed: DebugFeed, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(debug_picture, "KEPT_EVERY", 10)
+    monkeypatch.setattr(debug_picture, "MOST_KEPT", 8)
+    kept, live, topology = Pictures(), feed.feed.snapshot(), feed.debugger.topology()
+    steps = feed.debugger.history()[:400]
+    for count in (400, 399, 90, 20, 400):
+        assert kept.of(live, topology, steps[:count], []) == picture_of(live, topology, steps[:count], [])
+    assert 5 <= len(kept._kept) <= 16
+
+
 async def test_a_step_back_folds_few_steps(feed: DebugFeed, monkeypatch: pytest.MonkeyPatch) -> None:
     feed.debugger.goto(ROUNDS * 4)
     feed.flush(force=True)
