@@ -88,10 +88,11 @@ export class Callouts {
       const box = lookUp(this._layout.boxes, id);
       const docked = left === null || box === undefined;
       callout.element.classList.toggle("docked", docked);
-      this._write(callout, docked);
       const parent = docked ? this._host.dock : this._stage.element;
       if (parent === null) callout.element.remove();
       else if (callout.element.parentNode !== parent) parent.append(callout.element);
+      // Fitting measures: only what is to be seen.
+      if (parent !== null) this._write(callout, docked);
       callout.leader.show(!docked);
       if (box === undefined) continue;
       if (left === null) {
