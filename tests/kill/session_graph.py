@@ -1,6 +1,7 @@
-"""The graph that is debugged while somebody kills its process: a fan-out, an `all` join and a loop around both.
+"""The graph that is debugged while somebody kills its process: a fan-out, an `all` join and a loop around both. One of
+the branches is a graph that has such a join too.
 
-    start > plan > a, b, c > join > plan ... end
+    start > plan > a, b, c > join > plan ... end        c: start > c.x, c.y > c.z > end
 
 Every call of a node leaves a line in a file, which survives the process.
 """
@@ -21,6 +22,10 @@ ROUNDS = 10
 STEPS = 5 * ROUNDS + 1
 INPUTS: dict[str, Any] = {"n": 1}
 BRANCHES = ("a", "b", "c")
+CALLS = 7 * ROUNDS
+"""The nodes of a whole run, those inside of the graph in it included, and not that graph itself."""
+TOGETHER = (frozenset({"a", "b", "c.x", "c.y"}), frozenset({"a", "b", "c.z"}), frozenset({"plan"}), frozenset({"join"}))
+"""What may run at once."""
 
 
 class State(TypedDict):
@@ -53,6 +58,18 @@ def builder(calls: Path | None = None) -> GraphBuilder:
 
         return work
 
+    def inside() -> GraphBuilder:
+        inner = GraphBuilder(State, name="inside")
+        for name in ("x", "y"):
+            inner.add_node(name, branch(f"c.{name}"))
+        inner.add_node("z", branch("c.z"), action_mode="all")
+        inner.add_edge("start", "x")
+        inner.add_edge("start", "y")
+        inner.add_edge("x", "z")
+        inner.add_edge("y", "z")
+        inner.add_edge("z", "end")
+        return inner
+
     async def join(state: State) -> dict[str, Any]:
         note("join", state["n"])
         return {"log": [f"join of {len(state['found'])}"]}
@@ -60,7 +77,7 @@ def builder(calls: Path | None = None) -> GraphBuilder:
     made = GraphBuilder(State, name=NAME)
     made.add_node("plan", plan)
     for name in BRANCHES:
-        made.add_node(name, branch(name))
+        made.add_node(name, inside().build() if name == "c" else branch(name))
     made.add_node("join", join, action_mode="all")
     for name in BRANCHES:
         made.add_edge("plan", name)

@@ -40,7 +40,8 @@ class SessionVictim(Victim):
 
         def appending(store: SqliteStore, run_id: str, step: Any, documents: Any = None) -> None:
             append(store, run_id, step, documents)
-            self.acknowledged = step.number + 1
+            if not step.inner:
+                self.acknowledged = step.number + 1
             self.calm -= 1
             if self.calm < 0 and not self.was_armed:
                 self.is_armed = self.was_armed = True

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from evonb.graph import GraphEngineDebugger
+from evonb.graph.ports import StoredStep
 from evonb.persistence import SqliteStore
 from tests.kill import session_graph
 from tests.kill.campaign import Report, each_phase, phase_hit, spread, victims
@@ -25,12 +26,15 @@ class SessionReport(Report):
     """What came of it.
 
     Attributes:
-        halves: After how many kills the join had got some of its inputs.
+        halves, inner_halves: After how many kills the join had got some of its inputs, and that of the graph inside.
+        inside: After how many the session stood inside of that graph.
         lost: How many node calls weren't recorded, by how many of one kill.
         runs: How many runs were begun.
     """
 
     halves: int = 0
+    inner_halves: int = 0
+    inside: int = 0
     runs: int = 0
 
     def __post_init__(self) -> None:
@@ -38,7 +42,8 @@ class SessionReport(Report):
 
     def __str__(self) -> str:
         losses = ", ".join(f"{count} lost {nodes}" for nodes, count in sorted(self.lost.items()))
-        return f"sessions: {super().__str__()}\n{self.runs} runs, {self.halves} half-arrived joins; kills: {losses}"
+        where = f"{self.halves} half-arrived joins ({self.inner_halves} inside), {self.inside} times inside"
+        return f"sessions: {super().__str__()}\n{self.runs} runs, {where}; kills: {losses}"
 
 
 class Campaign:
@@ -91,6 +96,7 @@ class Campaign:
             runs = store.runs()
             self.report.runs = len(runs)
             rows = list(store.steps(runs[0].run_id, after=-1)) if runs else []
+            inner = list(store.steps(runs[0].run_id, inner=True)) if runs else []
         if not runs:
             return 0, [] if acknowledged == 0 else [f"the run is gone after {acknowledged} rows"]
         faults = []
@@ -99,7 +105,10 @@ class Campaign:
             faults.append(f"{len(rows)} rows are there, {acknowledged} were acknowledged")
         if [row.number for row in rows] != list(range(len(rows))):
             faults.append(f"the steps are {[row.number for row in rows]}")
-        done = Counter((row.node, row.visit) for row in rows[1:] if row.node != "end")
+        if [row.number for row in inner] != list(range(1, len(inner) + 1)):
+            faults.append(f"the steps inside are {[row.number for row in inner]}")
+        done = Counter((row.node, row.visit) for row in rows[1:] if row.node not in ("c", "end"))
+        done += _done_inside(inner)
         twice = [each for each, count in done.items() if count > 1]
         faults += [f"visit {visit} of {node} is recorded twice" for node, visit in twice]
         faults += self._lost(done)
@@ -113,7 +122,7 @@ class Campaign:
         lost = [(node, n) for node, n in made[begun:] if (node, int(n) - 1) not in done]
         self.report.lost[len(lost)] += 1
         waves = {node for node, _ in lost}
-        if len(lost) > len(waves) or not (waves <= set(session_graph.BRANCHES) or len(waves) <= 1):
+        if len(lost) > len(waves) or not any(waves <= together for together in session_graph.TOGETHER):
             return [f"{lost} were called and aren't recorded: more than what ran at once"]
         return []
 
@@ -123,7 +132,10 @@ class Campaign:
         graph = GraphEngineDebugger.open(
             folder / "runs.db", run_id, graph=session_graph.builder(calls), name=session_graph.NAME
         )
-        self.report.halves += any(each.arrived and each.missing for each in graph.waiting())
+        halves = [each.node_name for each in graph.waiting() if each.arrived and each.missing]
+        self.report.halves += "join" in halves
+        self.report.inner_halves += "c › z" in halves
+        self.report.inside += any("›" in each.node_name for each in graph.waiting())
         graph.clear_all_breakpoint()
         state = await graph.resume()
         steps = graph.history()
@@ -133,10 +145,17 @@ class Campaign:
             faults.append("the end isn't that of an undisturbed run")
         if len(steps) != session_graph.STEPS:
             faults.append(f"it has {len(steps)} steps in the end, an undisturbed one {session_graph.STEPS}")
-        if (again := len(session_graph.called(calls))) != session_graph.STEPS - 1 - done:
+        if (again := len(session_graph.called(calls))) != session_graph.CALLS - done:
             faults.append(f"{done} nodes were recorded and {again} more ran")
         self.report.steps += len(steps)
         return faults
+
+
+def _done_inside(rows: list[StoredStep]) -> Counter[Any]:
+    """What was done in the graph inside, by node and round; each round has a task of its own around it."""
+    owners = sorted({(row.notes or {})["origin"][0] for row in rows})
+    rounds = {owner: place + 1 for place, owner in enumerate(owners)}
+    return Counter((f"c.{row.node}", rounds[(row.notes or {})["origin"][0]]) for row in rows if row.status == "done")
 
 
 def run(folder: Path, kills: int, *, few: bool = False) -> SessionReport:

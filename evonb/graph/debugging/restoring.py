@@ -61,16 +61,18 @@ class Reader:
         is_main = int(self.position.get("branches", 1)) == 1 and (newest is None or newest.branch == 0)
         self.is_single = is_main and self.tip == (noted if newest is None else newest.number)
         self.inner_tip = 0 if self.crashed else int(self.position.get("inner", 0))
+        self._last_inner = int(self.position.get("inners", 0))
         self._crashed_inside()
 
     def _crashed_inside(self) -> None:
         """Steps inside of sub-graphs that were made after the last pause, and after the last step of the line."""
-        noted = int(self.position.get("inners", 0))
+        noted = self._last_inner
         self.is_single = self.is_single and (self.crashed or bool(self.position.get("at_end", True)))
         if not has_subgraphs(self._session.plan):
             return
         row = next(iter(self._store.steps(self._run_id, after=noted, newest_first=True, inner=True)), None)
         known = 0 if self._newest is None else int((self._newest.notes or {}).get("inners", 0))
+        self._last_inner = noted if row is None else row.number
         if row is None or row.number <= known:
             return
         outer = int((row.notes or {})["outer"])
@@ -120,6 +122,7 @@ class Reader:
         session = self._session
         if session._line is not None:
             line.names = session._line.names
+        line.last_inner = max(line.last_inner, self._last_inner)
         session.set_line(line)
         session.numbers.last = max(self.last_number, session.numbers.last)
         run = session.run

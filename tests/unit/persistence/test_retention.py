@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -126,6 +127,22 @@ def test_an_older_file_becomes_a_newer_one_with_its_runs(
     assert [each.number for each in opened().steps("run-0")] == [1, 2, 3]
     with closing(sqlite3.connect(path)) as other:
         assert other.execute("SELECT colour FROM runs").fetchall() == [("red",)]
+        assert other.execute("PRAGMA user_version").fetchone() == (schema.VERSION,)
+
+
+def test_a_file_from_before_steps_inside_of_sub_graphs_takes_them(opened: Open, path: Path) -> None:
+    older = opened()
+    fill(older, 1)
+    older.close()
+    with closing(sqlite3.connect(path)) as other:
+        other.execute("ALTER TABLE runs DROP COLUMN inner_steps")
+        other.execute("PRAGMA user_version = 1")
+    store = opened()
+    assert [each.number for each in store.steps("run-0")] == [1, 2, 3]
+    store.append("run-0", replace(step(1), inner=True))
+    assert [(each.number, each.inner) for each in opened().steps("run-0", inner=True)] == [(1, True)]
+    with closing(sqlite3.connect(path)) as other:
+        assert other.execute("SELECT steps, inner_steps FROM runs").fetchall() == [(3, 1)]
         assert other.execute("PRAGMA user_version").fetchone() == (schema.VERSION,)
 
 

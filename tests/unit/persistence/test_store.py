@@ -6,6 +6,7 @@ import gc
 import threading
 import weakref
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -383,3 +384,25 @@ def test_a_part_of_a_state_that_is_missing_is_named_when_it_is_asked_for(opened:
     with pytest.raises(StoreError, match=r"Step 1 can't be read: a part of it .* is missing") as caught:
         found.snapshot["text"]
     assert str(path) in caught.value.where
+
+
+# --- steps inside of sub-graphs --------------------------------------------------------------
+
+
+def test_steps_inside_of_sub_graphs_are_counted_and_listed_apart(store: SqliteStore, opened: Open) -> None:
+    store.begin(header())
+    for number in (1, 2, 3):
+        store.append("run-1", step(number, {"n": number}))
+        store.append("run-1", replace(step(number, {"inside": number}), inner=True))
+    for each in (store, opened()):
+        assert [(one.number, one.inner, dict(one.delta)) for one in each.steps("run-1", after=1)] == [
+            (2, False, {"n": 2}),
+            (3, False, {"n": 3}),
+        ]
+        inside = list(each.steps("run-1", after=1, inner=True, newest_first=True))
+        assert [(one.number, one.inner, dict(one.delta)) for one in inside] == [
+            (3, True, {"inside": 3}),
+            (2, True, {"inside": 2}),
+        ]
+        assert [one.number for one in each.steps("run-1", newest_first=True)] == [3, 2, 1]
+        assert [one.steps for one in each.runs()] == [3]

@@ -574,6 +574,19 @@ async def test_a_process_that_ends_inside_loses_nothing_that_had_finished(graphs
     assert told(again) == ["a", "s entered", "s › x", "s › y", "s › z", "s", "c", "end"]
 
 
+async def test_a_later_sub_graph_of_an_opened_run_has_numbers_of_its_own(graphs: Any, tmp_path: Path) -> None:
+    first, second = (graphs.builder((edge,)).build() for edge in ("xy", "uv"))
+    builder = graphs.builder(("as", "sc", "ct"), s=first, t=second)
+    path = tmp_path / "runs.db"
+    graph = graphs.debugging(builder, str(path))
+    graph.set_breakpoint("c")
+    await graph.debug({"n": 0})
+    again = reopened(graph, path, builder)
+    again.clear_all_breakpoint()
+    assert (await again.resume())["log"] == ["a", "x", "y", "c", "u", "v"]
+    assert [step.inner for step in again.history(inside=True) if step.inner] == [1, 2, 3, 4, 5, 6]
+
+
 async def test_branches_inside_are_kept(graphs: Any, tmp_path: Path) -> None:
     builder = graphs.builder(("as", "sc"), s=graphs.builder(LINE).build())
     path = tmp_path / "runs.db"
