@@ -665,6 +665,13 @@ describe("tools and tokens", () => {
     vi.stubGlobal("ResizeObserver", observer);
   });
 
+  it("stand in the conversation, with their arguments", async () => {
+    const { el } = await open(past());
+    click(tab(el, "Messages"));
+    await settle();
+    expect(all(el, ".call").map((call) => call.textContent)).toContain('read_file(path="billing/tax.py")');
+  });
+
   it("belong to the shown step in an opened node", async () => {
     const { el, model } = await open(past());
     press(node(el, "tools"), "Enter");
