@@ -87,6 +87,7 @@ class Holding:
         self.log: list[LogLine] = []
         self.until: str | None = None
         self._session = session
+        self._outside = _Place(session.plan, (), ())
         self._verdicts: dict[tuple[str, Key], bool] = {}
         self._marks: dict[Key, str] = {}
         self._told: set[Key] = set()
@@ -220,10 +221,6 @@ class Holding:
     def _shown(self, waiting: Waiting) -> Record:
         assert waiting.task is not None
         return self._session.run.joined(waiting.task)
-
-    @property
-    def _outside(self) -> _Place:
-        return _Place(self._session.plan, (), ())
 
     def _judge(
         self,

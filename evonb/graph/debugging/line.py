@@ -258,13 +258,14 @@ class Line:
     @property
     def is_at_end(self) -> bool:
         """Whether the present is the newest of its branch, so that going on doesn't fork."""
-        branch = branch_of(self.present, self.inner)
-        return self.tips[branch] is self.present and self.inner_tips.get(branch) is self.inner
+        inner = self.inner
+        branch = self.present.branch if inner is None else inner.branch
+        return self.tips[branch] is self.present and self.inner_tips.get(branch) is inner
 
     def _fork(self) -> tuple[int, bool]:
         """The branch that what comes next belongs to, and whether that is a new one."""
         if self.is_at_end:
-            return branch_of(self.present, self.inner), False
+            return (self.present if self.inner is None else self.inner).branch, False
         self.last_branch += 1
         self.forked[self.last_branch] = self.present.number
         return self.last_branch, True
