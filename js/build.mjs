@@ -10,12 +10,16 @@ import { build } from "esbuild";
 const HERE = path.dirname(fileURLToPath(import.meta.url));
 const STATIC = path.join(HERE, "..", "evonb", "widgets", "static");
 const GALLERY = path.join(HERE, "dev", "build");
-// Every widget instance carries its bundle in the notebook.
-const LIMIT_BYTES = { debugger: 190_000, graph: 150_000 };
+// Every widget instance carries its bundle in the notebook. The styles of the debugger count apart: they are a fifth of
+// it, and a script of 150 kB is what a page reads and compiles before it shows anything.
+const LIMIT_BYTES = { "graph.js": 150_000, "debugger.js": 150_000, "debugger.css": 40_000 };
 
 const VIEWS = { debugger: "src/widgets/debugger.ts", graph: "src/widgets/graph.ts" };
 // TypeScript's private members begin with it, wire fields, host APIs and everything public never do (tests/mangling.test.ts).
-const PRIVATE = /^_[a-z]/;
+const PRIVATE = "^_[a-z]";
+// Further members that only our own code names, worth their letters; the same test holds them apart from all others.
+const MEMBERS = JSON.parse(await readFile(path.join(HERE, "shortened.json"), "utf8"));
+const SHORTENED = new RegExp(`${PRIVATE}|^(?:${MEMBERS.join("|")})$`);
 const STYLES = { debugger: "src/styles/debugger.css", graph: "src/styles/graph.css" };
 
 /** Bundles `entries` in memory and returns [file name, contents] in a fixed order. */
@@ -27,7 +31,7 @@ async function bundle(entries, extra) {
     bundle: true,
     write: false,
     minify: true,
-    mangleProps: PRIVATE,
+    mangleProps: SHORTENED,
     format: "esm",
     target: ["es2022", "chrome110", "firefox115", "safari16.4"],
     charset: "utf8",
@@ -55,18 +59,17 @@ async function differing(files) {
 function report(files) {
   const sizes = files.map(([name, text]) => [name, Buffer.byteLength(text)]);
   for (const [name, bytes] of sizes) console.log(`${name.padEnd(14)} ${(bytes / 1000).toFixed(1)} kB`);
-  const totals = Object.keys(VIEWS).map((view) => [view, total(sizes, view)]);
-  const tooBig = totals.filter(([view, bytes]) => bytes >= LIMIT_BYTES[view]);
-  for (const [view, bytes] of tooBig) {
-    console.error(
-      `The bundle of ${view} has ${bytes} bytes, allowed are ${LIMIT_BYTES[view]}\n  fix:   leave something out`,
-    );
+  const tooBig = Object.entries(LIMIT_BYTES).filter(([name, most]) => counted(sizes, name) >= most);
+  for (const [name, most] of tooBig) {
+    console.error(`${name} has ${counted(sizes, name)} bytes, allowed are ${most}\n  fix:   leave something out`);
   }
   return tooBig.length === 0;
 }
 
-function total(sizes, view) {
-  return sizes.filter(([name]) => name.startsWith(`${view}.`)).reduce((sum, [, bytes]) => sum + bytes, 0);
+/** The graph's script and styles count as one. */
+function counted(sizes, name) {
+  const files = name === "graph.js" ? [name, "graph.css"] : [name];
+  return sizes.filter(([file]) => files.includes(file)).reduce((sum, [, bytes]) => sum + bytes, 0);
 }
 
 async function main(flags) {
