@@ -142,8 +142,7 @@ class Loader:
         with sharing() as shared:
             if "as" in data:
                 shared.keep(data["as"], made)
-            for name, value in data["fields"].items():
-                object.__setattr__(made, name, self.load(value))
+            _fill(made, {name: self.load(value) for name, value in data["fields"].items()})
         return made
 
     def _made(self, data: Mapping[str, Any]) -> Any:
@@ -191,6 +190,16 @@ class Loader:
         """Unsigned data may put together what the user's own modules define, and nothing else."""
         if not (self._trust or is_signed(data) or (isinstance(module, str) and users_module(module) is not None)):
             raise Untrusted(f"{module}:{name}")
+
+
+def _fill(made: Any, fields: Mapping[str, Any]) -> None:
+    """Give an object what it held. Nothing but that: assigned, `__class__` would make another object of it."""
+    if not dataclasses.is_dataclass(made):
+        made.__dict__.update(fields)
+        return
+    for field in dataclasses.fields(made):
+        if field.name in fields:
+            object.__setattr__(made, field.name, fields[field.name])
 
 
 def _safe_name(module: str, name: str) -> Any:

@@ -161,8 +161,9 @@ def _read_dataclass(_: Reader, form: dict[str, Any]) -> Any:
         value = stored[field.name] if field.name in stored else _default(field)
         if value is not dataclasses.MISSING:
             object.__setattr__(made, field.name, value)
-    for name, value in form.get("d", {}).items():
-        object.__setattr__(made, name, value)
+    if besides := form.get("d"):
+        # Into the dict itself: assigned, `__class__` would make another object of it, and a property would be code.
+        made.__dict__.update(besides)
     return made
 
 
@@ -192,7 +193,8 @@ def _read_error(_: Reader, form: dict[str, Any]) -> Any:
     cls = resolve(form["t"])
     if not issubclass(cls, BaseException):
         raise TypeMissing("it isn't an exception any more")
-    made = cls.__new__(cls, *form["v"])
+    builtin: Any = next(base for base in cls.__mro__ if base.__module__ == "builtins")
+    made: BaseException = builtin.__new__(cls, *form["v"])  # a `__new__` of its own would be code
     made.args = tuple(form["v"])
     made.__dict__.update(form["d"])
     return made

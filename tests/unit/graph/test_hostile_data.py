@@ -9,6 +9,7 @@ import importlib
 import itertools
 import json
 import pickle
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypedDict
 
@@ -16,6 +17,7 @@ import pytest
 
 from evonb.errors import EvonbError, GraphError
 from evonb.graph import GraphBuilder
+from evonb.graph.loading import Loader
 from evonb.graph.trust import signed
 
 RUN: list[str] = []
@@ -179,6 +181,28 @@ def test_unsigned_data_name_no_class_of_ours_that_acts(names: tuple[str, str]) -
     piece = {"$": "name", "module": names[0], "name": names[1]}
     data["nodes"]["a"]["node"] = {"instance": {"$": "object", "class": piece, "fields": {}}}
     assert "node 'a'" in refused(data)
+
+
+class Plain:
+    pass
+
+
+class Other:
+    pass
+
+
+@dataclass
+class Record:
+    shown: str = ""
+
+
+@pytest.mark.parametrize("kind", [Plain, Record])
+def test_attributes_of_a_saved_object_do_not_make_another_one_of_it(kind: type) -> None:
+    piece = {"$": "name", "module": __name__, "name": kind.__name__}
+    other = {**piece, "name": "Other"}
+    made = Loader(trust=False).load({"$": "object", "class": piece, "fields": {"shown": "x", "__class__": other}})
+    assert type(made) is kind
+    assert made.shown == "x"
 
 
 def test_a_signature_covers_every_part_of_its_piece() -> None:

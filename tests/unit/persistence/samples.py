@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, PrivateAttr
 
@@ -71,6 +71,18 @@ class Doubled:
         self.double = 2 * self.a
         self.runs += 1
         self.note = "set besides"
+
+
+class Closing:
+    """Its instances may do something when they go, as temporary files do."""
+
+
+class Picky(ValueError):
+    made: ClassVar[list[object]] = []
+
+    def __new__(cls, *args: object) -> Picky:
+        cls.made.append(args)
+        return super().__new__(cls, *args)
 
 
 class Tag(str):

@@ -32,6 +32,7 @@ from evonb.typing import MISSING, AssistantMessage, Function, ToolCall, UserMess
 from tests.unit.persistence.samples import (
     Access,
     Box,
+    Closing,
     Colour,
     Doubled,
     Frozen,
@@ -39,6 +40,7 @@ from tests.unit.persistence.samples import (
     Numbers,
     Open,
     Order,
+    Picky,
     Place,
     Refused,
     Tag,
@@ -342,6 +344,30 @@ def test_a_module_that_is_not_imported_stays_so(shop: ModuleType, monkeypatch: p
 def test_a_name_in_a_file_is_never_called(name: str, tag: str) -> None:
     form = {"$": tag, "t": name, "n": "A", "v": ["echo broken > /dev/null"], "d": {}}
     assert isinstance(decode(json.dumps(form), {}.__getitem__), StandIn)
+
+
+def test_attributes_in_a_file_are_kept_and_steer_nothing() -> None:
+    value = Doubled(2)
+    value.double, value.runs = 7, 1
+    form = json.loads(encode(value).text)
+    form["d"] = {"__class__": json.loads(encode(Closing).text), "shown": "kept"}
+    restored = decode(json.dumps(form), {}.__getitem__)
+    assert type(restored) is Doubled
+    assert vars(restored)["shown"] == "kept"
+
+
+def test_an_error_is_made_without_a_new_of_its_own() -> None:
+    error = Picky.__new__(Picky, "text")
+    Picky.made.clear()
+    assert type(back(error)) is Picky
+    assert Picky.made == []
+
+
+@pytest.mark.parametrize("error", [OSError(2, "gone"), KeyError("a"), ExceptionGroup("both", [ValueError("x")])])
+def test_errors_of_every_layout_come_back(error: Exception) -> None:
+    restored = back(error)
+    assert type(restored) is type(error)
+    assert str(restored) == str(error)
 
 
 @pytest.mark.parametrize(
