@@ -23,8 +23,8 @@ from evonb.export.plain import plain  # noqa: E402
 from evonb.export.still import still_svg  # noqa: E402
 from evonb.export.style import Scheme  # noqa: E402
 from evonb.graph.topology import Topology  # noqa: E402
+from evonb.protocol.blank import empty_snapshot  # noqa: E402
 from evonb.protocol.encode import to_wire_graph  # noqa: E402
-from evonb.protocol.reduce import empty_snapshot  # noqa: E402
 
 _STYLE = """body { font: 13px system-ui; margin: 16px; background: %s }
 figure { display: inline-block; margin: 8px; vertical-align: top } img { max-width: %dpx }"""

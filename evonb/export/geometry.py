@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from evonb.protocol.messages import WireBox, WireLayout, WireRoute
+from evonb.protocol.snapshot import WireBox, WireLayout, WireRoute
 
 Point = tuple[float, float]
 
@@ -106,15 +106,6 @@ def bounds(boxes: Iterable[Box], routes: Iterable[Route]) -> Box:
         return Box(0, 0, 0, 0)
     x, y = min(p.x for p in parts), min(p.y for p in parts)
     return Box(x, y, max(p.right for p in parts) - x, max(p.bottom for p in parts) - y)
-
-
-def distance(box: Box, route: Route) -> float:
-    """How far the box is from the line, 0 where the line runs through it."""
-    gaps = (
-        (max(s.x - box.right, box.x - s.right, 0.0) ** 2 + max(s.y - box.bottom, box.y - s.bottom, 0.0) ** 2) ** 0.5
-        for s in route.segments()
-    )
-    return min(gaps, default=0.0)
 
 
 def _tenth(value: float) -> float:

@@ -9,7 +9,7 @@ from evonb.export.measure import clean, visible
 from evonb.export.tool_words import called, used
 from evonb.export.words import arrived, asks, chip, headline, names, status_words, time_of, waits_for
 from evonb.protocol.durations import SPACE
-from evonb.protocol.messages import NodeState, Preview, Snapshot, WireError, WireNode
+from evonb.protocol.snapshot import NodeState, Preview, Snapshot, WireError, WireNode
 
 _MOST_NODES = 120
 _FIRST_NODES = 20

@@ -17,7 +17,7 @@ from evonb.export.svg import Element, group, path, rect, text
 from evonb.export.tool_words import tool_at_work
 from evonb.export.words import asks, names
 from evonb.protocol.durations import duration
-from evonb.protocol.messages import NodeState, Snapshot, WireError
+from evonb.protocol.snapshot import NodeState, Snapshot, WireError
 
 CARD_PX = 366
 _ROW = 17.0

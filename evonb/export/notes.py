@@ -8,7 +8,7 @@ from evonb.export.geometry import Box
 from evonb.export.measure import cut, width
 from evonb.export.svg import Element, group, path, text
 from evonb.export.words import arrived, asks, names, waits_for
-from evonb.protocol.messages import NodeState, Snapshot
+from evonb.protocol.snapshot import NodeState, Snapshot
 
 
 def boxes_of(snapshot: Snapshot) -> dict[str, Box]:

@@ -16,9 +16,9 @@ from evonb.export.style import styles
 from evonb.export.svg import Element, el, path, write
 from evonb.export.words import chip, headline
 from evonb.graph.topology import Topology
+from evonb.protocol.blank import empty_snapshot
 from evonb.protocol.encode import to_wire_graph
-from evonb.protocol.messages import Snapshot
-from evonb.protocol.reduce import empty_snapshot
+from evonb.protocol.snapshot import Snapshot
 
 __all__ = ["PageRenderer", "html_picture", "write_page"]
 

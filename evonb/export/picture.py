@@ -12,7 +12,7 @@ from evonb.export.paths import head_path, line_path
 from evonb.export.shared import place, shapes
 from evonb.export.svg import Element, el, group, path, rect, text
 from evonb.export.words import findings_of, names, say_findings, say_node, time_of, visits_badge
-from evonb.protocol.messages import EdgeState, NodeState, NodeStatus, Snapshot, WireBox, WireEdge, WireFinding, WireNode
+from evonb.protocol.snapshot import EdgeState, NodeState, NodeStatus, Snapshot, WireBox, WireEdge, WireFinding, WireNode
 
 _FINDING_LOOKS = {"error": "failed", "warning": "waiting", "note": "idle"}
 """The worst first."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from evonb._optional import require
 from evonb.export.still import still_svg
 from evonb.export.style import Scheme
-from evonb.protocol.messages import Snapshot
+from evonb.protocol.snapshot import Snapshot
 
 
 def to_png(snapshot: Snapshot, *, scheme: Scheme = "light", zoom: float = 2.0) -> bytes:

@@ -16,7 +16,7 @@ from evonb.export.shared import place
 from evonb.export.style import Scheme, styles
 from evonb.export.svg import Element, el, group, path, rect, text, write
 from evonb.export.words import chip, headline
-from evonb.protocol.messages import Snapshot
+from evonb.protocol.snapshot import Snapshot
 
 __all__ = ["still_element", "still_svg", "still_text"]
 

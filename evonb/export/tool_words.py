@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from evonb.export.counting import listed, plural
 from evonb.export.measure import cut, visible
 from evonb.protocol.durations import duration
-from evonb.protocol.messages import NodeState, WireToolCall
+from evonb.protocol.snapshot import NodeState, WireToolCall
 
 
 def called(tools: Sequence[WireToolCall]) -> str:

@@ -8,7 +8,7 @@ from evonb.export.counting import listed, ordinal, plural
 from evonb.export.measure import cut, visible
 from evonb.export.tool_words import called, used
 from evonb.protocol.durations import SPACE, duration
-from evonb.protocol.messages import NodeState, NodeStatus, Snapshot, WireFinding, WireNode
+from evonb.protocol.snapshot import NodeState, NodeStatus, Snapshot, WireFinding, WireNode
 
 STATUS_WORDS: Mapping[NodeStatus, str] = {
     "idle": "not yet",

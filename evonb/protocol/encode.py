@@ -10,16 +10,9 @@ from collections.abc import Iterable
 from evonb.graph import events as ev
 from evonb.graph.topology import EdgeInfo, Finding, NodeInfo, Topology, node_id
 from evonb.protocol.encode_chunk import encode_chunk
-from evonb.protocol.messages import (
-    SourceLine,
-    WireEdge,
-    WireError,
-    WireEvent,
-    WireFinding,
-    WireGraph,
-    WireNode,
-)
+from evonb.protocol.events import WireEvent
 from evonb.protocol.preview import full_text, previews
+from evonb.protocol.snapshot import SourceLine, WireEdge, WireError, WireFinding, WireGraph, WireNode
 
 __all__ = ["EventEncoder", "to_wire_error", "to_wire_graph"]
 

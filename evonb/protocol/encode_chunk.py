@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any, Literal
 
 from evonb.graph import events as ev
-from evonb.protocol.messages import WireEvent
+from evonb.protocol.events import WireEvent
 from evonb.protocol.preview import preview
 from evonb.typing import ChatStreamChunk
 

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from evonb.protocol.messages import PREVIEW_CHARS, Preview
+from evonb.protocol.snapshot import PREVIEW_CHARS, Preview
 from evonb.typing import StateBaseMessage
 
 __all__ = ["FULL_CHARS", "fields_of", "full_text", "kind_of", "preview", "previews"]

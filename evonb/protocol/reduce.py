@@ -9,78 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeVar, assert_never, cast
 
-from evonb.protocol.durations import duration
-from evonb.protocol.messages import (
-    PROTOCOL_VERSION,
+from evonb.protocol.blank import empty_snapshot
+from evonb.protocol.events import NodeSkippedW, UsageW, WireEvent
+from evonb.protocol.settle import cut_off, settled, status_of
+from evonb.protocol.snapshot import (
     STREAM_TAIL_CHARS,
     TOOLS_KEPT,
     WARNINGS_KEPT,
     EdgeState,
-    NodeSkippedW,
     NodeState,
     NodeStatus,
     RunState,
     Snapshot,
-    UsageW,
-    WireEvent,
-    WireGraph,
-    WireLayout,
     WireToolCall,
 )
 
 _T = TypeVar("_T")
-
-
-def idle_node() -> NodeState:
-    return {
-        "status": "idle",
-        "visits": 0,
-        "queued": 0,
-        "running": 0,
-        "started_s": None,
-        "last_s": None,
-        "total_s": 0.0,
-        "arrived": [],
-        "missing": [],
-        "note": "",
-        "chunks": 0,
-        "stream": "",
-        "wrote": [],
-        "tools": [],
-        "tokens_in": 0,
-        "tokens_out": 0,
-        "model_s": 0.0,
-        "question": "",
-        "warnings": [],
-    }
-
-
-def idle_run() -> RunState:
-    return {
-        "run_id": None,
-        "status": "idle",
-        "started_at": None,
-        "elapsed_s": 0.0,
-        "turns": 0,
-        "reason": "",
-        "message": "",
-        "failed_node": None,
-        "error": None,
-        "result": None,
-    }
-
-
-def empty_snapshot(graph: WireGraph, layout: WireLayout, seq: int = 0) -> Snapshot:
-    """The picture of a graph that hasn't run."""
-    return {
-        "protocol": PROTOCOL_VERSION,
-        "seq": seq,
-        "graph": graph,
-        "layout": layout,
-        "run": idle_run(),
-        "nodes": {node["id"]: idle_node() for node in graph["nodes"]},
-        "edges": {edge["id"]: {"taken": 0, "passed_over": 0, "unused": False} for edge in graph["edges"]},
-    }
 
 
 def reduce(snapshot: Snapshot, event: WireEvent) -> Snapshot:
@@ -189,18 +133,8 @@ def _node(snapshot: Snapshot, name: str, *, ended: NodeStatus | None = None, **c
     if old is None:
         return snapshot
     node = cast(NodeState, {**old, **changes})
-    node["status"] = _status(node, ended or old["status"])
+    node["status"] = status_of(node, ended or old["status"])
     return {**snapshot, "nodes": _with(snapshot["nodes"], name, node)}
-
-
-def _status(node: NodeState, ended: NodeStatus) -> NodeStatus:
-    if node["running"] > 0:
-        return "waiting" if node["question"] else "running"
-    if node["queued"] > 0:
-        return "queued"
-    if node["missing"]:
-        return "waiting"
-    return "idle" if ended in ("running", "queued", "waiting") else ended
 
 
 def _queued(snapshot: Snapshot, name: str) -> Snapshot:
@@ -261,60 +195,7 @@ def _skipped(snapshot: Snapshot, event: NodeSkippedW) -> Snapshot:
         return _node(snapshot, name, ended="skipped", queued=max(0, old["queued"] - 1), note=event["reason"])
     if old["running"] == 0:  # told after the run's end, which has settled it already
         return _node(snapshot, name, ended="skipped", note=old["note"] or event["reason"])
-    return _node(snapshot, name, ended="skipped", running=old["running"] - 1, **_cut_off(old, event["at_s"]))
-
-
-def _cut_off(old: NodeState, at_s: float) -> dict[str, object]:
-    """What a node keeps of a visit that was stopped: how long it took until then."""
-    spent = max(0.0, at_s - (at_s if old["started_s"] is None else old["started_s"]))
-    note = f"stopped after {duration(spent)}"
-    return {"last_s": spent, "total_s": old["total_s"] + spent, "note": note, "question": ""}
-
-
-def settled(snapshot: Snapshot, at_s: float) -> Snapshot:
-    """Nothing is under way after a run's end: what didn't complete is skipped and says why, untaken edges are unused.
-
-    A join that still waits goes on saying for whom.
-    """
-    chosen_over = {
-        edge["target"] for edge in snapshot["graph"]["edges"] if snapshot["edges"][edge["id"]]["passed_over"] > 0
-    }
-    nodes = dict(snapshot["nodes"])
-    for node in snapshot["graph"]["nodes"]:
-        if node["kind"] not in ("start", "end"):
-            nodes[node["id"]] = _settled_node(nodes[node["id"]], at_s, passed_over=node["id"] in chosen_over)
-    edges = {
-        name: edge if edge["taken"] else cast(EdgeState, {**edge, "unused": True})
-        for name, edge in snapshot["edges"].items()
-    }
-    return {**snapshot, "nodes": nodes, "edges": edges}
-
-
-def _settled_node(old: NodeState, at_s: float, *, passed_over: bool) -> NodeState:
-    changes: dict[str, object]
-    if old["running"] > 0:
-        changes = _cut_off(old, at_s)
-    elif old["queued"] > 0:
-        changes = {"note": "stopped before it ran again" if old["visits"] else "stopped before it ran"}
-    elif old["status"] == "idle" and not old["visits"]:
-        changes = {"note": "not chosen" if passed_over else "not reached"}
-    else:
-        return old
-    node = cast(NodeState, {**old, **changes, "running": 0, "queued": 0})
-    node["status"] = _status(node, "skipped")
-    return node
-
-
-def reopened(snapshot: Snapshot) -> Snapshot:
-    """A run that had ended goes on, as debuggers do: what it hadn't reached may still come."""
-    nodes = {
-        name: cast(NodeState, {**node, "status": "idle", "note": ""})
-        if node["status"] == "skipped" and not node["visits"]
-        else node
-        for name, node in snapshot["nodes"].items()
-    }
-    edges = {name: cast(EdgeState, {**edge, "unused": False}) for name, edge in snapshot["edges"].items()}
-    return {**snapshot, "nodes": nodes, "edges": edges}
+    return _node(snapshot, name, ended="skipped", running=old["running"] - 1, **cut_off(old, event["at_s"]))
 
 
 def _chunk(snapshot: Snapshot, name: str, text: str, count: int) -> Snapshot:

@@ -10,18 +10,21 @@ import argparse
 import inspect
 import json
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import ModuleType, NoneType, UnionType
 from typing import Any, Literal, NotRequired, Required, Union, get_args, get_origin, get_type_hints, is_typeddict
 
-from evonb.protocol import debugging, messages
+from evonb.protocol import debug_commands, debugging, events, messages, snapshot
 
 FOLDER = Path(__file__).parents[2] / "js" / "src" / "protocol"
-FILES: Mapping[str, ModuleType] = {"generated.ts": messages, "generated_debugging.ts": debugging}
-"""The twin of each module that declares wire data. What a later one takes from an earlier one it imports."""
+FILES: Mapping[str, tuple[ModuleType, ...]] = {
+    "generated.ts": (snapshot, events, messages),
+    "generated_debugging.ts": (debugging, debug_commands),
+}
+"""Each file and the modules that it is the twin of. What a later one takes from an earlier one it imports."""
 HEAD = """\
-// Written by `python -m evonb.protocol.typescript` from {source}. Don't edit: change that file.
+// Written by `python -m evonb.protocol.typescript` from {source}. Don't edit: change what it is written from.
 """
 _ATOMS: Mapping[Any, str] = {
     str: "string",
@@ -34,30 +37,40 @@ _ATOMS: Mapping[Any, str] = {
 }
 
 
-def generate(module: ModuleType = messages) -> str:
-    """The TypeScript text for every public constant, alias and TypedDict that `module` declares.
+def generate(*modules: ModuleType) -> str:
+    """The TypeScript text for every public constant, alias and TypedDict that the modules declare.
 
     Raises:
         TypeError: A hint has no counterpart on the wire, such as `set` or a class that isn't a TypedDict.
     """
-    names = _alias_names(module)
-    head = HEAD.format(source=f"{module.__name__.replace('.', '/')}.py")
-    return "\n".join([head, *_imports(module), *_declarations(module, names)])
+    declared: dict[str, Any] = {}
+    for module in modules:
+        for name, value in _declared(module):
+            declared.setdefault(name, value)  # an alias that a later one has imported is there already
+    return "\n".join([HEAD.format(source=_paths(modules)), *_imports(modules), *_declarations(declared)])
 
 
-def _imports(module: ModuleType) -> Iterator[str]:
-    """One line for each other file whose TypedDicts this module uses by name."""
-    for file, source in FILES.items():
-        own = {
-            name for name, value in vars(source).items() if is_typeddict(value) and value.__module__ == source.__name__
-        }
-        taken = sorted(own & set(vars(module)), key=str.lower)
-        if source is not module and taken:
+def _paths(modules: Iterable[ModuleType]) -> str:
+    return ", ".join(f"{module.__name__.replace('.', '/')}.py" for module in modules)
+
+
+def _imports(modules: tuple[ModuleType, ...]) -> Iterator[str]:
+    """One line for each other file whose TypedDicts these modules use by name."""
+    used = {name for module in modules for name in vars(module)}
+    for file, sources in FILES.items():
+        taken = sorted(used & {name for source in sources for name in _own_classes(source)}, key=str.lower)
+        if sources != modules and taken:
             yield f'import type {{ {", ".join(taken)} }} from "./{file}";\n'
 
 
-def _declarations(module: ModuleType, names: Mapping[Any, str]) -> Iterator[str]:
-    for name, value in _declared(module):
+def _own_classes(module: ModuleType) -> set[str]:
+    return {name for name, value in vars(module).items() if is_typeddict(value) and value.__module__ == module.__name__}
+
+
+def _declarations(declared: Mapping[str, Any]) -> Iterator[str]:
+    # Hints that have a name of their own, so that a field says `NodeStatus` and not its eight words.
+    names = {value: name for name, value in declared.items() if _is_alias(value)}
+    for name, value in declared.items():
         if is_typeddict(value):
             yield _interface(value, names)
         elif value in names:
@@ -67,22 +80,17 @@ def _declarations(module: ModuleType, names: Mapping[Any, str]) -> Iterator[str]
 
 
 def _declared(module: ModuleType) -> Iterator[tuple[str, Any]]:
-    """What the module itself declares, in order: its TypedDicts, its aliases and its plain constants."""
+    """What the module declares, in order: its TypedDicts, its aliases and its plain constants."""
+    own = _own_classes(module)
     for name, value in vars(module).items():
         if name.startswith("_"):
             continue
-        own_class = is_typeddict(value) and value.__module__ == module.__name__
-        if own_class or _is_alias(value) or (name.isupper() and isinstance(value, str | int | float)):
+        if name in own or _is_alias(value) or (name.isupper() and isinstance(value, str | int | float)):
             yield name, value
 
 
 def _is_alias(value: Any) -> bool:
     return isinstance(value, UnionType) or get_origin(value) in (Literal, Union)
-
-
-def _alias_names(module: ModuleType) -> dict[Any, str]:
-    """Hints that have a name of their own, so that a field says `NodeStatus` and not its eight words."""
-    return {value: name for name, value in _declared(module) if _is_alias(value)}
 
 
 def _interface(cls: type, names: Mapping[Any, str]) -> str:
@@ -136,20 +144,20 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--check", action="store_true", help="write nothing, fail when a file differs")
     parser.add_argument("--folder", type=Path, default=FOLDER, help="where the files are written or compared")
     options = parser.parse_args(arguments)
-    drifted = [name for name, module in FILES.items() if not _settle(options.folder / name, module, options.check)]
+    drifted = [name for name, modules in FILES.items() if not _settle(options.folder / name, modules, options.check)]
     return 1 if drifted else 0
 
 
-def _settle(target: Path, module: ModuleType, check_only: bool) -> bool:
+def _settle(target: Path, modules: tuple[ModuleType, ...], check_only: bool) -> bool:
     """Write one file, or compare it. False when it was only compared and differs."""
-    text = generate(module)
+    text = generate(*modules)
     if not check_only:
         target.write_text(text, encoding="utf-8")
         return True
     if target.is_file() and target.read_text(encoding="utf-8") == text:
         return True
     print(
-        f"{target.name} differs from {module.__name__.replace('.', '/')}.py\n"
+        f"{target.name} differs from {_paths(modules)}\n"
         f"  where: {target}\n"
         "  fix:   run `python -m evonb.protocol.typescript` and commit the file",
         file=sys.stderr,

@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass
 
-from evonb.protocol.messages import STREAM_TAIL_CHARS, WireEvent
+from evonb.protocol.events import WireEvent
+from evonb.protocol.snapshot import STREAM_TAIL_CHARS
 
 __all__ = ["MAX_BYTES", "MAX_EVENTS", "Batch", "Part"]
 

@@ -15,7 +15,7 @@ from evonb.graph.debugging.compare import Comparison
 from evonb.graph.debugging.effects import EffectRepeats
 from evonb.graph.debugging.expressions import compile_condition
 from evonb.logger import get_logger
-from evonb.protocol.debugging import CompareResult, EditResult, WhyResult
+from evonb.protocol.debug_commands import CompareResult, EditResult, WhyResult
 from evonb.protocol.messages import ReplyError
 from evonb.protocol.preview import fields_of, preview
 from evonb.typing import MISSING

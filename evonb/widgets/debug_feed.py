@@ -17,7 +17,7 @@ from evonb.graph.debugger import GraphEngineDebugger
 from evonb.graph.debugging.points import SessionError
 from evonb.logger import get_logger
 from evonb.protocol.debugging import DebugMessage, DebugState
-from evonb.protocol.messages import Snapshot
+from evonb.protocol.snapshot import Snapshot
 from evonb.widgets.cell_watch import CELL_HOLDS_BUTTONS, watch_cells
 from evonb.widgets.debug_log import SessionLog
 from evonb.widgets.debug_picture import Pictures, warned_as
@@ -57,7 +57,7 @@ class DebugFeed:
         self._stop_listening: Callable[[], None] | None = None
         self._pace = Pace(self.flush, PERIOD_S, clock)
         self._log_lines = 0
-        self._rebase = self._was_past = self._held = False
+        self._rebase = self._held = False
         self._last_step = 0
         self._clock, self._made_at, self._cost_s = clock, float("-inf"), 0.0
         self._take(debugger)

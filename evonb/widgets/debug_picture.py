@@ -11,9 +11,11 @@ from typing import Literal, Protocol, cast
 from evonb.graph.debugging.line import Call, Usage
 from evonb.graph.events import ErrorInfo
 from evonb.graph.topology import EdgeInfo, Topology
+from evonb.protocol.blank import empty_snapshot
 from evonb.protocol.encode import to_wire_error
-from evonb.protocol.messages import RunState, Snapshot, WireEvent, WireToolCall
-from evonb.protocol.reduce import empty_snapshot, reduce, reduce_all
+from evonb.protocol.events import WireEvent
+from evonb.protocol.reduce import reduce, reduce_all
+from evonb.protocol.snapshot import RunState, Snapshot, WireToolCall
 
 __all__ = ["PastStep", "PastWaiting", "Pictures", "picture_of", "warned_as"]
 

@@ -27,8 +27,8 @@ from evonb.protocol.debugging import (
     WireStep,
     WireWaiting,
 )
-from evonb.protocol.messages import TOOLS_KEPT
 from evonb.protocol.preview import fields_of
+from evonb.protocol.snapshot import TOOLS_KEPT
 from evonb.widgets.debug_log import SessionLog
 from evonb.widgets.debug_places import Places, window
 from evonb.widgets.debug_questions import shown_questions

@@ -18,9 +18,12 @@ from evonb.graph import events as ev
 from evonb.graph.debugger import GraphEngineDebugger
 from evonb.graph.topology import NodeInfo, Topology
 from evonb.logger import get_logger
+from evonb.protocol.blank import empty_snapshot
 from evonb.protocol.encode import EventEncoder, to_wire_graph
-from evonb.protocol.messages import KernelMessage, NodeDetails, RunState, Snapshot, WireLayout
-from evonb.protocol.reduce import apply_batch, empty_snapshot, reopened
+from evonb.protocol.messages import KernelMessage, NodeDetails
+from evonb.protocol.reduce import apply_batch
+from evonb.protocol.settle import reopened
+from evonb.protocol.snapshot import RunState, Snapshot, WireLayout
 from evonb.widgets.batch import Batch
 from evonb.widgets.layouts import Layouts
 from evonb.widgets.memory import NodeMemory

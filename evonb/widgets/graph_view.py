@@ -12,7 +12,8 @@ import traitlets
 from evonb.errors import EvonbError
 from evonb.export.drawing import Density
 from evonb.logger import get_logger
-from evonb.protocol.messages import ErrorReply, KernelMessage, NodeDetails, OkReply, Snapshot
+from evonb.protocol.messages import ErrorReply, KernelMessage, NodeDetails, OkReply
+from evonb.protocol.snapshot import Snapshot
 from evonb.widgets.feed import Feed, Source, feed_of
 from evonb.widgets.pace import running_loop
 

@@ -6,7 +6,7 @@ from evonb.export.drawing import Density
 from evonb.export.geometry import Layout
 from evonb.export.layout import layout
 from evonb.graph.topology import Topology
-from evonb.protocol.messages import WireLayout
+from evonb.protocol.snapshot import WireLayout
 
 __all__ = ["Layouts"]
 

@@ -10,8 +10,10 @@ from itertools import islice
 from evonb.graph import events as ev
 from evonb.graph.topology import NodeInfo, node_id
 from evonb.protocol.encode_chunk import text_of_chunk, thought_of_chunk
-from evonb.protocol.messages import TOOLS_KEPT, NodeDetails, ToolCallDetails, WireEvent
+from evonb.protocol.events import WireEvent
+from evonb.protocol.messages import NodeDetails, ToolCallDetails
 from evonb.protocol.preview import FULL_CHARS, fields_of, full_text
+from evonb.protocol.snapshot import TOOLS_KEPT
 
 __all__ = ["NodeMemory"]
 

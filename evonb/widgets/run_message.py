@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from evonb.graph import events as ev
-from evonb.protocol.messages import RunState
+from evonb.protocol.snapshot import RunState
 
 __all__ = ["RunMessage"]
 

@@ -11,7 +11,7 @@ from typing import Any
 from evonb._optional import require
 from evonb.export.still import still_svg, still_text
 from evonb.logger import get_logger
-from evonb.protocol.messages import Snapshot
+from evonb.protocol.snapshot import Snapshot
 from evonb.widgets.feed import Feed
 
 __all__ = ["HIDING_RULES", "Still", "still_bundle"]

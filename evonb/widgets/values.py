@@ -11,9 +11,9 @@ from itertools import islice
 from typing import Any
 
 from evonb.errors import StateError
-from evonb.protocol.debugging import InspectKeyResult, ValueChild
-from evonb.protocol.messages import PREVIEW_CHARS
+from evonb.protocol.debug_commands import InspectKeyResult, ValueChild
 from evonb.protocol.preview import fields_of, full_text, preview
+from evonb.protocol.snapshot import PREVIEW_CHARS
 from evonb.typing import StateBaseMessage
 
 __all__ = ["CHILDREN_SHOWN", "children_of", "count_of", "open_value", "opens", "size_of", "value_at"]

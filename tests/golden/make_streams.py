@@ -15,9 +15,9 @@ from recorder import NO_LAYOUT, Recorder, graph_of, write_stream
 
 from evonb.export import words
 from evonb.export.tool_words import tool_at_work
+from evonb.protocol.blank import empty_snapshot
 from evonb.protocol.durations import duration
-from evonb.protocol.messages import Snapshot, WireError
-from evonb.protocol.reduce import empty_snapshot
+from evonb.protocol.snapshot import Snapshot, WireError
 
 FOLDER = Path(__file__).parent / "streams"
 

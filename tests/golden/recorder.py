@@ -9,8 +9,11 @@ from typing import Any, Literal
 
 from evonb.export.layout import layout
 from evonb.graph.topology import PATH_SEPARATOR, EdgeInfo, NodeInfo, NodeKind, Topology
-from evonb.protocol.messages import EventsMessage, Snapshot, WireEvent, WireGraph, WireLayout
-from evonb.protocol.reduce import apply_batch, empty_snapshot
+from evonb.protocol.blank import empty_snapshot
+from evonb.protocol.events import WireEvent
+from evonb.protocol.messages import EventsMessage
+from evonb.protocol.reduce import apply_batch
+from evonb.protocol.snapshot import Snapshot, WireGraph, WireLayout
 
 NO_LAYOUT: WireLayout = {"width": 0, "height": 0, "boxes": {}, "routes": {}}
 STARTED_AT = 1_790_000_000.0

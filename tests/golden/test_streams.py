@@ -8,7 +8,7 @@ from typing import Any, get_args, get_type_hints
 
 import pytest
 
-from evonb.protocol.messages import WireEvent
+from evonb.protocol.events import WireEvent
 from evonb.protocol.reduce import apply_batch
 
 FILES = sorted((Path(__file__).parent / "streams").glob("*.json"))

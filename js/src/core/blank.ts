@@ -1,4 +1,4 @@
-/** The snapshot before anything ran; twins of `idle_node`, `idle_run` and `empty_snapshot` in evonb/protocol/reduce.py. */
+/** The snapshot before anything ran; twins of `idle_node`, `idle_run` and `empty_snapshot` in evonb/protocol/blank.py. */
 
 import {
   type EdgeState,

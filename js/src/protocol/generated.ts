@@ -1,4 +1,4 @@
-// Written by `python -m evonb.protocol.typescript` from evonb/protocol/messages.py. Don't edit: change that file.
+// Written by `python -m evonb.protocol.typescript` from evonb/protocol/snapshot.py, evonb/protocol/events.py, evonb/protocol/messages.py. Don't edit: change what it is written from.
 
 export const PROTOCOL_VERSION = 1;
 

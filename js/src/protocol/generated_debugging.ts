@@ -1,4 +1,4 @@
-// Written by `python -m evonb.protocol.typescript` from evonb/protocol/debugging.py. Don't edit: change that file.
+// Written by `python -m evonb.protocol.typescript` from evonb/protocol/debugging.py, evonb/protocol/debug_commands.py. Don't edit: change what it is written from.
 
 import type { Preview, Snapshot } from "./generated.ts";
 

@@ -7,9 +7,10 @@ from typing import Literal
 
 from evonb.export.layout import layout
 from evonb.graph.topology import EdgeInfo, NodeInfo, NodeKind, Topology
+from evonb.protocol.blank import empty_snapshot
 from evonb.protocol.encode import to_wire_graph
-from evonb.protocol.messages import Preview, Snapshot, WireError, WireToolCall
-from evonb.protocol.reduce import empty_snapshot, settled
+from evonb.protocol.settle import settled
+from evonb.protocol.snapshot import Preview, Snapshot, WireError, WireToolCall
 
 _NAMES = [
     *("router", "plan", "search_web", "search_docs", "read_code", "merge"),

@@ -14,9 +14,9 @@ from evonb.export.layout import layout
 from evonb.export.still import still_svg
 from evonb.export.style import Scheme
 from evonb.graph.topology import EdgeInfo, NodeInfo, Topology
+from evonb.protocol.blank import empty_snapshot
 from evonb.protocol.encode import to_wire_graph
-from evonb.protocol.messages import NodeStatus, Preview, Snapshot
-from evonb.protocol.reduce import empty_snapshot
+from evonb.protocol.snapshot import NodeStatus, Preview, Snapshot
 
 SVG = "{http://www.w3.org/2000/svg}"
 RUNS: list[Callable[[], Snapshot]] = [

@@ -9,9 +9,9 @@ import export_sample
 from evonb.export.layout import layout
 from evonb.export.still import still_text
 from evonb.graph.topology import NodeInfo, Topology
+from evonb.protocol.blank import empty_snapshot
 from evonb.protocol.encode import to_wire_graph
-from evonb.protocol.messages import Snapshot, WireFinding
-from evonb.protocol.reduce import empty_snapshot
+from evonb.protocol.snapshot import Snapshot, WireFinding
 
 
 def test_nodes_stand_in_order_with_status_and_time() -> None:

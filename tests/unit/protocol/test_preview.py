@@ -12,8 +12,8 @@ import pytest
 from pydantic import BaseModel
 
 from evonb.graph.isolate import wrap
-from evonb.protocol.messages import PREVIEW_CHARS
 from evonb.protocol.preview import FULL_CHARS, full_text, preview, previews
+from evonb.protocol.snapshot import PREVIEW_CHARS
 from evonb.typing import AssistantMessage, UserMessage
 
 

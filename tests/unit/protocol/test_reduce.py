@@ -10,9 +10,12 @@ from pathlib import Path
 import pytest
 
 from evonb.graph.topology import EdgeInfo, NodeInfo, Topology
+from evonb.protocol.blank import empty_snapshot
 from evonb.protocol.encode import to_wire_graph
-from evonb.protocol.messages import Snapshot, WireEvent
-from evonb.protocol.reduce import empty_snapshot, reduce, reduce_all, reopened
+from evonb.protocol.events import WireEvent
+from evonb.protocol.reduce import reduce, reduce_all
+from evonb.protocol.settle import reopened
+from evonb.protocol.snapshot import Snapshot
 
 STREAMS = sorted((Path(__file__).parents[2] / "golden" / "streams").glob("*.json"))
 

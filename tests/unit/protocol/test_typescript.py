@@ -9,7 +9,7 @@ from typing import Any, Literal, NotRequired, TypedDict, get_args, is_typeddict
 
 import pytest
 
-from evonb.protocol import debugging, messages
+from evonb.protocol import events, messages, snapshot
 from evonb.protocol.typescript import FILES, generate, main
 
 
@@ -46,25 +46,27 @@ def test_check_fails_where_there_is_no_file(tmp_path: Path) -> None:
     assert main(["--check", "--folder", str(tmp_path)]) == 1
 
 
-@pytest.mark.parametrize("module", FILES.values(), ids=FILES)
-def test_every_message_and_field_is_declared(module: ModuleType) -> None:
-    text = generate(module)
-    for name, value in vars(module).items():
-        if is_typeddict(value) and value.__module__ == module.__name__:
+@pytest.mark.parametrize("modules", FILES.values(), ids=FILES)
+def test_every_message_and_field_is_declared_once(modules: tuple[ModuleType, ...]) -> None:
+    text = generate(*modules)
+    declared = re.findall(r"^export (?:interface|type|const) (\w+)", text, re.M)
+    assert len(declared) == len(set(declared))
+    for name, value in (pair for module in modules for pair in vars(module).items()):
+        if is_typeddict(value) and value.__module__ in [module.__name__ for module in modules]:
             body = text.split(f"export interface {name} {{")[1].split("}\n")[0]
             for field in value.__annotations__:
                 assert re.search(rf"readonly {field}\??: ", body)
 
 
 def test_what_another_module_declares_is_imported_not_repeated() -> None:
-    text = generate(debugging)
+    text = generate(*FILES["generated_debugging.ts"])
     assert 'import type { Preview, Snapshot } from "./generated.ts";' in text
     assert "interface Preview " not in text
 
 
 def test_every_event_is_a_member_of_the_union() -> None:
-    union = generate().split("export type WireEvent =")[1].split(";")[0]
-    assert [member.strip() for member in union.split("|")[1:]] == [cls.__name__ for cls in get_args(messages.WireEvent)]
+    union = generate(snapshot, events, messages).split("export type WireEvent =")[1].split(";")[0]
+    assert [member.strip() for member in union.split("|")[1:]] == [cls.__name__ for cls in get_args(events.WireEvent)]
 
 
 def test_hints_become_their_counterparts() -> None:

@@ -8,9 +8,11 @@ import random
 import pytest
 
 from evonb.graph.topology import EdgeInfo, NodeInfo, Topology
+from evonb.protocol.blank import empty_snapshot
 from evonb.protocol.encode import to_wire_graph
-from evonb.protocol.messages import Snapshot, WireEvent
-from evonb.protocol.reduce import apply_batch, empty_snapshot, reduce
+from evonb.protocol.events import WireEvent
+from evonb.protocol.reduce import apply_batch, reduce
+from evonb.protocol.snapshot import Snapshot
 from evonb.widgets.batch import MAX_BYTES, MAX_EVENTS, Batch
 
 GRAPH = to_wire_graph(Topology("g", (NodeInfo("a", "a"), NodeInfo("b", "b")), (EdgeInfo("a>b", "a", "b"),)))

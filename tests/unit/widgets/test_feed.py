@@ -14,8 +14,9 @@ import pytest
 from evonb.errors import GraphError
 from evonb.export.words import headline
 from evonb.graph import events as ev
-from evonb.protocol.messages import TOOLS_KEPT, KernelMessage, Snapshot
+from evonb.protocol.messages import KernelMessage
 from evonb.protocol.reduce import apply_batch
+from evonb.protocol.snapshot import TOOLS_KEPT, Snapshot
 from evonb.typing import ChatStreamChunk
 from evonb.widgets.batch import MAX_BYTES, MAX_EVENTS
 from evonb.widgets.feed import Feed, feed_of, move_feed
