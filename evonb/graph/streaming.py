@@ -82,7 +82,7 @@ class Sink(Protocol):
 class Frame:
     """A context, cheap enough to be made for every node call; `StreamCtx` is made of it when somebody asks."""
 
-    __slots__ = ("_call_id", "_message", "_node", "fields", "path", "run")
+    __slots__ = ("_message", "_node", "fields", "path", "run")
 
     def __init__(
         self, fields: dict[str, Any], run: Sink | None = None, path: tuple[str, ...] = (), node: Any = None
@@ -91,7 +91,6 @@ class Frame:
         self.run = run
         self.path = path
         self._node = node
-        self._call_id: str | None = None
         self._message: dict[str, Any] | None = None
 
     def function(self) -> Any:

@@ -183,8 +183,8 @@ describe("the gates", () => {
   it("stand before what comes next, and leave the rest of the picture as it is", () => {
     const { snapshot, debug } = paused();
     const gated = withGates(snapshot, debug);
-    expect(gated.nodes["human_review"]?.status).toBe("paused");
-    expect(gated.nodes["draft"]).toBe(snapshot.nodes["draft"]);
+    expect(gated.nodes.human_review?.status).toBe("paused");
+    expect(gated.nodes.draft).toBe(snapshot.nodes.draft);
     expect(withGates(snapshot, { ...debug, stopped_at: ["nobody"] })).toBe(snapshot);
   });
 

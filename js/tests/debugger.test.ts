@@ -93,7 +93,7 @@ describe("the toolbar", () => {
     const { el, model } = await open(paused());
     const pause = tool(el, "pause");
     expect(pause.getAttribute("aria-disabled")).toBe("true");
-    expect(pause.dataset["hint"]).toBe("Pause: nothing runs");
+    expect(pause.dataset.hint).toBe("Pause: nothing runs");
     click(pause);
     await settle();
     expect(asked(model, "pause")).toEqual([]);
@@ -112,7 +112,7 @@ describe("the toolbar", () => {
 
   it("is one tab stop that arrows move in", async () => {
     const { el } = await open(paused());
-    const stops = () => all(el, '.tools button[tabindex="0"]').map((each) => each.dataset["tool"]);
+    const stops = () => all(el, '.tools button[tabindex="0"]').map((each) => each.dataset.tool);
     expect(stops()).toEqual(["resume"]);
     tool(el, "resume").focus();
     press(tool(el, "resume"), "ArrowRight");
@@ -438,7 +438,7 @@ describe("a run", () => {
   it("shows on the timeline what is at work, then where it stopped", async () => {
     const { el, model } = await open(running());
     expect(one(el, ".job.live.running").textContent).toBe("draft");
-    expect(model.snapshot.nodes["draft"]?.status).toBe("running");
+    expect(model.snapshot.nodes.draft?.status).toBe("running");
   });
 
   it("that failed offers the three ways on", async () => {

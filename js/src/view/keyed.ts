@@ -53,10 +53,3 @@ function refocus(parent: HTMLElement, key: string): void {
     if (element.getAttribute("data-key") === key) return element.focus({ preventScroll: true });
   }
 }
-
-/** Puts new children in and keeps the focus at the element with the same `data-key`. */
-export function refill(parent: HTMLElement, ...children: (Node | string | null)[]): void {
-  const held = focusedKey(parent);
-  parent.replaceChildren(...children.filter((child) => child !== null));
-  if (held !== null) refocus(parent, held);
-}
