@@ -11,6 +11,7 @@ from evonb.errors import EvonbError, MagicError, NodeError
 from evonb.graph.asking import watch_questions
 from evonb.graph.debugger import GraphEngineDebugger
 from evonb.graph.debugging.effects import EffectRepeats
+from evonb.graph.debugging.holding import lines_since
 from evonb.magics.cards import card_of, card_text, show_card
 from evonb.magics.edit_and_continue import replaced, stand_breaks
 from evonb.magics.session import Session
@@ -74,11 +75,13 @@ async def follow(debugger: GraphEngineDebugger, work: Awaitable[Any]) -> Any:
 
     In both no longer than until nothing but a person's answer is waited for: the next cell may give it.
 
-    A failed node is shown as a card and isn't raised: the session stands at it, to be mended.
+    A failed node is shown as a card and isn't raised: the session stands at it, to be mended. In a terminal, which
+    has no panel, what log points printed is shown too.
 
     Returns:
         What the command gave; None if it goes on in the background.
     """
+    logged = debugger.log_lines()
     task = asyncio.ensure_future(work)
     asks = asyncio.ensure_future(_until(debugger, lambda: debugger.only_asks))
     limit_s = SOON_S if has_kernel() else None
@@ -86,6 +89,9 @@ async def follow(debugger: GraphEngineDebugger, work: Awaitable[Any]) -> Any:
         await asyncio.wait((task, asks), timeout=limit_s, return_when=asyncio.FIRST_COMPLETED)
     finally:
         asks.cancel()
+        if not has_kernel():
+            for line in lines_since(debugger.log_lines(), logged[-1] if logged else None):
+                print(f"{line.node}: {line.text}")
     if not task.done():
         _left.add(task)
         task.add_done_callback(_forget)

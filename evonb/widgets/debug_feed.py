@@ -14,6 +14,7 @@ from contextlib import contextmanager
 from evonb.graph import asking
 from evonb.graph import events as ev
 from evonb.graph.debugger import GraphEngineDebugger
+from evonb.graph.debugging.holding import LogLine, lines_since
 from evonb.graph.debugging.points import SessionError
 from evonb.logger import get_logger
 from evonb.protocol.debugging import DebugMessage, DebugState
@@ -56,7 +57,7 @@ class DebugFeed:
         self._leave: list[Callable[[], object]] = []
         self._stop_listening: Callable[[], None] | None = None
         self._pace = Pace(self.flush, PERIOD_S, clock)
-        self._log_lines = 0
+        self._logged: LogLine | None = None
         self._rebase = self._held = False
         self._last_step = 0
         self._clock, self._made_at, self._cost_s = clock, float("-inf"), 0.0
@@ -204,9 +205,9 @@ class DebugFeed:
 
     def _take_log_points(self) -> None:
         lines = self.debugger.log_lines()
-        for line in lines[self._log_lines if len(lines) >= self._log_lines else 0 :]:
+        for line in lines_since(lines, self._logged):
             self.log.add(line.node, "log", line.text, step=line.step)
-        self._log_lines = len(lines)
+        self._logged = lines[-1] if lines else None
 
     # --- listening -----------------------------------------------------------------------------------
 
@@ -268,7 +269,7 @@ class DebugFeed:
         self.log.clear()
         self._session.came_with.clear()
         self._session.reason = ""
-        self._log_lines = self._last_step = 0
+        self._logged, self._last_step = None, 0
 
     def _listen(self, run_id: ev.RunId) -> None:
         """Only while something runs does anything stand before the standard streams."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from evonb.graph.debugging.nested import InnerWaiting
     from evonb.graph.debugging.session import Session
 
-__all__ = ["Holding", "LogLine"]
+__all__ = ["Holding", "LogLine", "lines_since"]
 
 _MAX_LOG = 1000
 
@@ -72,6 +72,14 @@ class LogLine:
 def _is_small(condition: Condition | None) -> bool:
     """Whether it is in the small language, which looks at a value only by what Python does with it."""
     return condition is None or condition.restricted
+
+
+def lines_since(lines: Sequence[LogLine], last: LogLine | None) -> Sequence[LogLine]:
+    """Those that came after one; all if it is None, or so old that it isn't kept any more."""
+    for at in range(len(lines), 0, -1):
+        if lines[at - 1] is last:
+            return lines[at:]
+    return lines
 
 
 class Holding:

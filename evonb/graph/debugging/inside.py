@@ -7,7 +7,7 @@ is in the record (see `nested`), so it can be given up and begun again at any ti
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -142,6 +142,19 @@ class Inside:
         finally:
             if parked in self.parked:
                 self.parked.remove(parked)
+
+    def step(self, tasks: Iterable[Waiting], parked: Sequence[Parked]) -> None:
+        """Have every task beside these wait before it runs; a sub-graph that begins by them runs as one."""
+        for waiting in tasks:
+            self.run_through((waiting.node.name,))
+        for each in parked:
+            if each.task is not None:
+                self.run_through((*each.path, each.task.node.name))
+        self.stepping |= {each.path for each in parked}
+
+    def run_through(self, path: Path) -> None:
+        """Tasks of a sub-graph, and of those in it, don't wait any more."""
+        self.stepping = {each for each in self.stepping if each[: len(path)] != path}
 
     def release(self, parked: Iterable[Parked]) -> None:
         """Let these go on."""

@@ -335,6 +335,11 @@ class Line:
         """The newest place of a branch."""
         return self.tips[branch], self.inner_tips.get(branch)
 
+    def towards(self) -> Place:
+        """Where the line that is shown leads: to the present, if what is shown is on the way there."""
+        present = (self.present, self.inner)
+        return present if self.place in places_back(present) else self.tip(branch_of(*self.place))
+
     def name(self, branch: int) -> str:
         """The name of a branch."""
         return self.names.get(branch) or ("main" if branch == 0 else f"b{branch + 1}")

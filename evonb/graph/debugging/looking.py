@@ -17,7 +17,6 @@ from evonb.graph.debugging.line import (
     Moment,
     Place,
     Step,
-    branch_of,
     line_to,
     places_back,
     step_after,
@@ -100,7 +99,8 @@ class Looking(Face):
         """The steps of a line, oldest first, those before its fork included.
 
         Args:
-            branch: The branch's id or name; None for the one that is shown, up to its newest step.
+            branch: The branch's id or name, up to its newest step; None for the line that is shown, which is the
+                session's own up to the present as long as one looks at a step of it.
             inside: Whether the steps inside of sub-graphs are wanted too, each where it was made. They come before
                 the step of the sub-graph's node, whose id is their `owner`; one that is "entered" begins each run.
 
@@ -108,12 +108,7 @@ class Looking(Face):
             SessionError: No session has begun, or there is no such branch.
         """
         line = self._session.past
-        if branch is not None:
-            tip = line.tip(self._branch(branch))
-        elif line.cursor is None:
-            tip = (line.present, line.inner)
-        else:
-            tip = line.tip(branch_of(*line.place))
+        tip = line.towards() if branch is None else line.tip(self._branch(branch))
         session = self._session  # once: reaching it takes longer than a step that is known
         if not inside:
             return [each.step or step_of(session, each) for each in line_to(tip[0])]
@@ -209,9 +204,7 @@ class Looking(Face):
             SessionError: There aren't so many steps after it.
         """
         line = self._session.past
-        place = line.place
-        present = (line.present, line.inner)
-        towards = present if place in places_back(present) else line.tip(branch_of(*place))
+        place, towards = line.place, line.towards()
         for _ in range(_count(n, "step_forward")):
             after = step_after(place, towards)
             if after is None:
@@ -274,7 +267,7 @@ class Looking(Face):
         """
         line = self._session.past
         number = self._branch(branch)
-        if not name or any(line.name(each) == name for each in line.tips if each != number):
+        if not name.strip() or any(line.name(each) == name for each in line.tips if each != number):
             raise SessionError(f"A branch can't be called {name!r}", fix="give a name that no other branch has")
         line.names[number] = name
         if self._session.keeper is not None:

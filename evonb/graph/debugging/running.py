@@ -103,22 +103,21 @@ class Running(Face):
         if await decide_start(session) and uuid == self._uuid(0):
             return
         if uuid is None:
-            if session.line.here_inner is not None:
-                await self._stand_inside(session)
-            inside.stepping |= {each.path for each in inside.parked}
+            await self._stand_inside(session)
             wave = [each for each in self._point.waiting if each.can_run]
+            inside.step([each for each in wave if not session.nested.is_begun(each)], inside.parked)
             await session.drive(wave, on=False, release=inside.parked)
             return
         is_inside, parked = await self._parked(session, uuid)
         if parked is not None:
-            inside.stepping.add(parked.path)
+            inside.step((), (parked,))
             await session.drive((), on=False, release=(parked,))
         if is_inside:
             return
         waiting = self._must_wait(uuid)
         session.settle()
         within = [each for each in inside.parked if each.owner == waiting.number]
-        inside.stepping = {path for path in inside.stepping if path[:1] != (waiting.node.name,)}
+        inside.run_through((waiting.node.name,))
         await self._step(session, waiting, within)
 
     async def step_into(self, node_uuid: str | None = None) -> Any:
@@ -143,8 +142,7 @@ class Running(Face):
             if node_uuid:
                 is_inside, parked = await self._parked(session, node_uuid)
             else:
-                if session.line.here_inner is not None:
-                    await self._stand_inside(session)
+                await self._stand_inside(session)
                 parked = next((each for each in inside.parked if _is_graph(each.task)), None)
                 is_inside = parked is not None
             if parked is not None:
@@ -177,7 +175,8 @@ class Running(Face):
                 return session.result()
             deepest = max(len(each.path) for each in session.inside.parked)
             leaving = [each for each in session.inside.parked if len(each.path) == deepest]
-            session.inside.stepping -= {each.path for each in leaving}
+            for each in leaving:
+                session.inside.run_through(each.path)
             await session.drive((), on=False, release=leaving)
             return session.result()
 
@@ -267,8 +266,8 @@ class Running(Face):
         inside = self._session.inside
         self._may("step_over")
         parked = list(inside.parked) if uuid is None else [each for each in (inside.find(uuid),) if each is not None]
-        inside.stepping |= {each.path for each in parked}
         tasks = idle_tasks(self._session) if uuid is None else [] if parked else [self._must_wait(str(uuid))]
+        inside.step(tasks, parked)
         for task in tasks:
             if not task.can_run:
                 what = f"{task.node.name!r} still misses inputs"
@@ -319,8 +318,16 @@ class Running(Face):
             session.inside.entering = False
 
     async def _step(self, session: Session, waiting: Waiting, release: Any) -> None:
+        inside = session.inside
         while not waiting.can_run:
-            await session.drive(self._missing(waiting), on=False)
+            missing = self._missing(waiting)
+            numbers = {each.number for each in missing}
+            for each in missing:
+                inside.run_through((each.node.name,))
+            within = [each for each in inside.parked if each.owner in numbers]
+            await session.drive(missing, on=False, release=within)
+            if session.stopping or session.pausing or numbers & session.driver.alive:
+                return  # a breakpoint inside of them holds, or somebody said so
             waiting = self._must_wait(self._uuid(waiting.number))
         await session.drive([waiting], on=False, release=release)
 

@@ -323,3 +323,14 @@ def test_a_command_that_runs_nodes_cannot_stand_inside_another_magic(terminal: N
     assert "line of its own" in str(terminal.fails("%time _ = get_ipython().run_line_magic('evo', 'step')"))
     terminal.ok("%evo debug desk {}")
     assert "key" in repr(terminal.ok("get_ipython().run_line_magic('evo', 'state')"))
+
+
+def test_a_terminal_tells_what_log_points_print(terminal: Notebook) -> None:
+    terminal.ok("%evo break draft log score")
+    terminal.ok("%evo break review")
+    terminal.ok("%evo debug desk {'score': 0.0}")
+    assert terminal.printed.splitlines()[0] == "draft: 0.0"
+    terminal.ok("%evo step")
+    assert "draft" not in terminal.printed.split("Paused")[0]
+    terminal.ok("%evo step")
+    assert terminal.printed.startswith("draft: 0.4\n")

@@ -13,6 +13,7 @@ import pytest_asyncio
 from evonb.agents import react_graph
 from evonb.errors import EvonbError
 from evonb.graph import GraphBuilder, GraphEngineDebugger, GraphWarning
+from evonb.graph.debugging.holding import LogLine
 from evonb.llm import ScriptedModel
 from evonb.protocol.debugging import DebugMessage, DebugState
 from evonb.tools import tool
@@ -297,6 +298,17 @@ async def test_a_failed_node_leaves_a_session_that_can_be_retried(desk: Desk) ->
     await desk.until("paused")
     assert [step["status"] for step in desk.state["steps"]][-2:] == ["failed", "done"]
     assert desk.feed.feed.snapshot()["nodes"]["merge"]["status"] == "done"
+
+
+async def test_log_points_are_shown_also_after_more_lines_than_are_kept(desk: Desk) -> None:
+    await desk.begin()
+    kept = desk.debugger._session.holding.log
+    kept[:] = [LogLine(1, "merge", str(number)) for number in range(1000)]
+    desk.feed.flush()
+    kept.append(LogLine(1, "merge", "one more"))
+    del kept[0]
+    desk.feed.flush()
+    assert [line["text"] for line in desk.state["log"]][-2:] == ["999", "one more"]
 
 
 async def test_what_nodes_print_is_in_the_log_and_not_in_the_cell(

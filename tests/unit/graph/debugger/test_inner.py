@@ -109,6 +109,15 @@ async def test_step_back_goes_to_the_step_before_inside_then_to_before_the_sub_g
     assert graphs.calls == before
 
 
+async def test_looking_at_the_start_of_a_branch_made_inside_shows_its_steps(graphs: Any) -> None:
+    graph = await inside(nested(graphs), "x", "y")
+    graph.step_back()
+    await graph.resume()
+    steps = graph.history(inside=True)
+    graph.goto(1)
+    assert graph.history(inside=True) == steps
+
+
 async def test_looking_back_leaves_what_is_parked(graphs: Any) -> None:
     graph = await inside(nested(graphs), "x", "y")
     graph.step_back(2)
@@ -643,3 +652,19 @@ async def test_an_effect_inside_asks_before_it_acts_again_with_another_state(gra
     graph.allow_rerun(graph.find("s › y"))
     assert (await graph.resume())["n"] == 44
     assert graphs.calls.count("y") == 2
+
+
+async def test_what_was_begun_inside_stays_so_at_a_later_step_of_the_line(graphs: Any, names: Any) -> None:
+    graph = graphs(("as", "ab", "sd", "bd"), "d", s=graphs.builder(("xy",)).build())
+    graph.set_breakpoint("s")
+    graph.set_breakpoint("b")
+    await graph.debug({"n": 0})
+    await graph.step_into()
+    await graph.step_over(graph.find("b"))
+    await graph.step_over()
+    assert names(graph) == ["s", "d", "s › y"]
+    graph.step_back()
+    assert (graph.looking_at, graph.looking_inside) == (2, None)
+    await graph.step_over()
+    assert names(graph) == ["s", "d", "s › y"]
+    assert graphs.calls == ["a", "b", "x", "x"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 import pytest
@@ -166,3 +167,76 @@ async def test_outside_of_a_debugger_there_is_no_watch(graphs: Any) -> None:
     builder.set_entry_point("look")
     await builder.build().run({})
     assert seen == [None]
+
+
+async def test_a_sub_graph_that_was_stepped_to_its_end_is_one_step_when_it_comes_again(graphs: Any, names: Any) -> None:
+    builder = graphs.builder(("sc",), s=graphs.builder(("xy",)).build())
+    builder.add_condition_edge("c", lambda state: "s" if state["n"] < 6 else "end", ["s", "end"])
+    graph = graphs.debugging(builder)
+    graph.set_breakpoint("s")
+    await graph.debug({"n": 0})
+    await graph.step_into()
+    await graph.step_over()
+    await graph.step_over()
+    assert names(graph) == ["c"]
+    await graph.step_over()
+    await graph.step_over()
+    assert graphs.calls == ["x", "y", "c", "x", "y"]
+    assert names(graph) == ["c"]
+
+
+async def test_the_same_two_levels_down(graphs: Any, names: Any) -> None:
+    middle = graphs.builder(("qp",), q=graphs.builder(("xy",)).build())
+    middle.add_condition_edge("p", lambda state: "q" if state["n"] < 6 else "end", ["q", "end"])
+    graph = graphs(("as", "sc"), s=middle.build())
+    graph.set_breakpoint("s")
+    await graph.debug({"n": 0})
+    await graph.step_into()
+    await graph.step_into()
+    await graph.step_over()
+    await graph.step_over()
+    assert names(graph) == ["s", "s › p"]
+    await graph.step_over(graph.find("s › p"))
+    await graph.step_over(graph.find("s › q"))
+    assert names(graph) == ["s", "s › p"]
+    assert graphs.calls == ["a", "x", "y", "p", "x", "y"]
+
+
+async def test_stepping_a_join_runs_the_sub_graph_that_it_misses_to_its_end(graphs: Any, names: Any) -> None:
+    graph = graphs(("as", "ab", "sd", "bd"), "d", s=graphs.builder(("xy",)).build())
+    graph.set_breakpoint("s")
+    await graph.debug({"n": 0})
+    await graph.step_into()
+    await graph.step_over(graph.find("d"))
+    assert graphs.calls == ["a", "b", "x", "y", "d"]
+    assert names(graph) == ["end"]
+
+
+async def test_a_breakpoint_inside_of_what_a_join_misses_holds(graphs: Any, names: Any) -> None:
+    graph = graphs(("as", "ab", "sd", "bd"), "d", s=graphs.builder(("xy",)).build())
+    graph.set_breakpoint("s")
+    graph.add_breakpoint("s › y")
+    await graph.debug({"n": 0})
+    await graph.step_over(graph.find("d"))
+    assert graphs.calls == ["a", "b", "x"]
+    assert names(graph) == ["s", "d", "s › y"]
+    await graph.step_over(graph.find("d"))
+    assert graphs.calls == ["a", "b", "x", "y", "d"]
+
+
+async def test_stopping_while_a_join_runs_what_it_misses_ends_the_session(graphs: Any) -> None:
+    begun = asyncio.Event()
+
+    async def long(state: Any) -> None:
+        begun.set()
+        await asyncio.Event().wait()
+
+    graph = graphs(("ab", "ac", "bd", "cd"), "d", b=long)
+    graph.set_breakpoint("b")
+    await graph.debug({"n": 0})
+    step = asyncio.create_task(graph.step_over(graph.find("d")))
+    await begun.wait()
+    graph.stop()
+    assert await step is None
+    assert graph.status == "finished"
+    assert graph.history()[-1].status == "stopped"

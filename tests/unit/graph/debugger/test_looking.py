@@ -98,6 +98,21 @@ async def test_going_to_the_end_of_another_branch_goes_on_with_that_branch(graph
     assert [branch.last_step for branch in graph.branches()] == [5, 4]
 
 
+async def test_looking_before_the_fork_stays_on_the_line_of_the_session(graphs: Any) -> None:
+    graph = graphs()
+    await graph.debug({"n": 0})
+    graph.goto(2)
+    await graph.resume()
+    whole = graph.history()
+    assert whole == graph.history("b2") != graph.history("main")
+    graph.step_back(4)
+    assert graph.looking_at == 1
+    assert graph.history() == whole
+    assert [graph.step_forward().branch for _ in range(4)] == [0, 1, 1, 1]
+    graph.goto(4)
+    assert graph.history() == graph.history("main")
+
+
 async def test_restoring_keeps_what_was_recorded_on_the_old_line(graphs: Any, names: Any) -> None:
     graph = graphs()
     await graph.debug({"n": 0})
@@ -119,6 +134,8 @@ async def test_branches_can_be_named(graphs: Any) -> None:
     assert graph.history("retry") == graph.history(1)
     with pytest.raises(SessionError, match="can't be called"):
         graph.name_branch("main", "retry")
+    with pytest.raises(SessionError, match="can't be called"):
+        graph.name_branch("main", "  ")
     with pytest.raises(SessionError, match="no branch"):
         graph.history("b2")
 
