@@ -9,6 +9,8 @@ import comm
 import pytest
 from comm.base_comm import BaseComm
 
+from evonb.widgets import debug_commands
+
 
 class RecordingComm(BaseComm):
     opened: list[RecordingComm] = []  # noqa: RUF012 - cleared by the fixture
@@ -33,3 +35,9 @@ def comms(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[RecordingComm]]:
     monkeypatch.setattr(comm, "create_comm", RecordingComm)
     yield RecordingComm.opened
     RecordingComm.opened.clear()
+
+
+@pytest.fixture(autouse=True)
+def _commands_are_awaited(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A panel's command is answered by how it ended, however busy the machine is."""
+    monkeypatch.setattr(debug_commands, "SOON_S", 10.0)

@@ -10,6 +10,7 @@ from typing import Any, TypedDict
 import pytest
 
 from evonb.graph import GraphBuilder, GraphEngineDebugger
+from evonb.widgets import debug_commands
 from evonb.widgets.debugger_view import DebuggerView
 from evonb.widgets.feed import feed_of, known_snapshot, move_feed
 from evonb.widgets.graph_view import GraphView
@@ -148,9 +149,11 @@ async def test_a_breakpoint_on_a_function_is_switched_off_and_on_again(debugger:
     view.close()
 
 
-async def test_skipping_a_node_awaits_its_router_and_what_that_raises_is_said(tmp_path: Path) -> None:
+async def routed(tmp_path: Path, gate: asyncio.Event) -> GraphEngineDebugger:
+    """A session that stands before "one", whose router waits for the gate and takes no more than a hundred."""
+
     async def route(state: Any) -> str:
-        await asyncio.sleep(0)
+        await gate.wait()
         if state["count"] > 100:
             raise ValueError("too many")
         return "two"
@@ -164,6 +167,28 @@ async def test_skipping_a_node_awaits_its_router_and_what_that_raises_is_said(tm
     assert isinstance(debugger, GraphEngineDebugger)
     debugger.set_breakpoint("one")
     await debugger.debug({})
+    return debugger
+
+
+async def test_a_command_that_takes_long_is_answered_at_once_and_its_failure_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(debug_commands, "SOON_S", 0.0)
+    gate, said = asyncio.Event(), asyncio.Event()
+    debugger = await routed(tmp_path, gate)
+    view = DebuggerView(debugger)
+    view.observe(lambda change: said.set() if "too many" in change.new["reason"] else None, "debug")
+    assert (await reply(view, type="skip", task=debugger.find("one"), delta={"count": "101"}))["ok"]
+    assert not said.is_set()
+    gate.set()
+    await asyncio.wait_for(said.wait(), 10)
+    view.close()
+
+
+async def test_skipping_a_node_awaits_its_router_and_what_that_raises_is_said(tmp_path: Path) -> None:
+    gate = asyncio.Event()
+    gate.set()
+    debugger = await routed(tmp_path, gate)
     view = DebuggerView(debugger)
     task = debugger.find("one")
     refused = await reply(view, type="skip", task=task, delta={"count": "101"})
