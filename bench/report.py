@@ -38,6 +38,11 @@ class Row:
     growth_most: float | None = None
     peers: dict[str, float | str] = field(default_factory=dict)
 
+    def is_off_by(self, times: float) -> bool:
+        """Whether it is so many times beyond its bound, or grows by a tenth of an exponent more than its bound."""
+        grows = self.growth is not None and self.growth_most is not None and self.growth > self.growth_most + 0.1
+        return grows or self.ratio > self.most * times
+
     def best_peer(self) -> str:
         """How many times faster than the best peer, in words."""
         ratios = [each for each in self.peers.values() if isinstance(each, float)]

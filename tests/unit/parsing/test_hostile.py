@@ -117,7 +117,7 @@ def test_yaml_of_several_hundred_kilobytes_is_read() -> None:
     ids=["commas", "brackets", "dashes", "questions", "colons", "lines", "chars"],
 )  # fmt: skip
 def test_yaml_that_would_take_long_is_refused_at_once(text: str) -> None:
-    begun = time.perf_counter()
+    begun = time.process_time()
     with pytest.raises(Unreadable, match="YAML of more than"):
         read_yaml(text)
-    assert time.perf_counter() - begun < 1
+    assert time.process_time() - begun < 1
