@@ -188,6 +188,15 @@ describe("the gates", () => {
     expect(withGates(snapshot, { ...debug, stopped_at: ["nobody"] })).toBe(snapshot);
   });
 
+  it("are left out where something broke: that is where the session stopped, the rest is queued", () => {
+    const { snapshot, debug } = failed();
+    const both = { ...debug, stopped_at: ["run_tests", "tools", "plan"] };
+    const nodes = withGates(snapshot, both).nodes;
+    expect(["run_tests", "tools", "plan"].map((id) => nodes[id]?.status)).toEqual(["failed", "queued", "queued"]);
+    const looking = withGates(snapshot, { ...both, looking: 12, would_run: ["plan"] }).nodes;
+    expect(looking["plan"]?.status).toBe("paused");
+  });
+
   it("don't hide what runs or broke", () => {
     const { snapshot, debug } = running();
     expect(withGates(snapshot, { ...debug, stopped_at: ["draft"] })).toBe(snapshot);

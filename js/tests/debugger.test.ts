@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import {
+  asking,
   calling,
   type Fixture,
   failed,
@@ -143,6 +144,31 @@ describe("the toolbar", () => {
     model.emit("msg:custom", { type: "reply", request_id, ok: true, result: null });
     await settle();
     expect(one(el, ".tools .chip").textContent).toBe("Paused");
+  });
+
+  it.each([
+    ["paused", paused, "Resume", ".tools .primary:not(.calm)"],
+    ["failed", failed, "Retry", ".ways .primary"],
+    ["asking", asking, "Answer⏎", ".ask .primary"],
+  ])("has the only filled button, unless a card has it: %s", async (_, fixture, word, place) => {
+    const { el } = await open(fixture());
+    expect(all(el, ".primary:not(.calm)")).toEqual(all(el, place));
+    expect(one(el, place).textContent).toBe(word);
+  });
+
+  it("tells keys and reasons in a tooltip, after 400 ms of rest", async () => {
+    const { el } = await open(paused());
+    const tip = () => (one(el, ".tip").hidden ? "" : one(el, ".tip").textContent);
+    const over = (name: string) => tool(el, name).dispatchEvent(new Event("pointerover", { bubbles: true }));
+    over("step_wave");
+    await vi.advanceTimersByTimeAsync(390);
+    expect(tip()).toBe("");
+    await vi.advanceTimersByTimeAsync(20);
+    expect(tip()).toBe("Run every ready node (human_review), then stopS");
+    over("pause");
+    expect(tip()).toBe("");
+    await vi.advanceTimersByTimeAsync(410);
+    expect(tip()).toBe("Pause: nothing runsP");
   });
 
   it("isn't offered without a kernel", async () => {
@@ -576,12 +602,21 @@ describe("what nodes say", () => {
     const streaming = await open(running());
     expect(callout(streaming.el)?.textContent).toMatch(/^draft9 chunksVAT is charged/);
     expect(line(streaming.el, "running")).toMatch(/^M/);
+    // A card below the graph, as in a narrow view.
+    vi.spyOn(HTMLElement.prototype, "getBoundingClientRect").mockReturnValue(new DOMRect(0, 0, 1100, 400));
     const broken = await open(failed());
     expect(callout(broken.el)?.classList).toContain("failed");
     expect(callout(broken.el)?.textContent).toBe(
       "run_testsKeyError'socre' — did you mean 'score'? The state has: draft, findings, messages,…",
     );
     expect(line(broken.el, "failed")).toMatch(/^M/);
+  });
+
+  it("is told once where a card beside the graph tells what broke: the line goes on to it", async () => {
+    const { el } = await open(failed());
+    expect(callout(el)).toBeNull();
+    expect(line(el, "failed")).toMatch(/^M/);
+    expect(one(el, ".failure h3").textContent).toBe("KeyError in run_tests");
   });
 
   it.each([
@@ -632,6 +667,31 @@ class Measured {
   }
   disconnect(): void {}
 }
+
+describe("a low view", () => {
+  /** The bottom of a node on screen. */
+  const bottom = ({ el, model }: Open, id: string) => {
+    const [, y = "0", scale = "1"] =
+      /,\s*(-?[\d.]+)px\) scale\(([\d.]+)\)/.exec(one(el, ".world").style.transform) ?? [];
+    const box = model.snapshot.layout.boxes[id];
+    return ((box?.y ?? 0) + (box?.h ?? 0)) * Number(scale) + Number(y);
+  };
+
+  beforeEach(() => {
+    vi.spyOn(HTMLElement.prototype, "clientWidth", "get").mockReturnValue(600);
+    vi.stubGlobal("ResizeObserver", Measured);
+  });
+
+  it("shows the node that asks", async () => {
+    expect(bottom(await open(asking()), "human_review")).toBeLessThan(256);
+  });
+
+  it("shows the step that is looked at together with what would run next", async () => {
+    const opened = await open(past());
+    expect(bottom(opened, "draft")).toBeGreaterThan(0);
+    expect(bottom(opened, "critic")).toBeLessThan(256);
+  });
+});
 
 describe("tools and tokens", () => {
   it("name the tool at work: in the node's callout, without a margin beside the node, and in the bar", async () => {
@@ -739,6 +799,7 @@ describe("the timeline", () => {
     const { el, model } = await open(long());
     expect(one(el, ".density").hidden).toBe(false);
     expect(chips(el).length).toBeLessThan(80);
+    expect(one(el, ".density").dataset["hint"]).toMatch(/^Steps \d+ to 512; click to go there$/);
     const canvas = one(el, ".density svg");
     vi.spyOn(canvas, "getBoundingClientRect").mockReturnValue(new DOMRect(0, 0, 1000, 28));
     canvas.dispatchEvent(new MouseEvent("click", { clientX: 500, bubbles: true }));

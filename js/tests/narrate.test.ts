@@ -30,18 +30,29 @@ describe("narrate", () => {
 
   it("tells a router's choice", () => {
     expect(words({ type: "route_decided", at_s: 1, node: "critic", chosen: ["draft"], passed_over: [] })).toEqual([
-      "critic chose draft.",
+      "critic chose revise, to draft.",
+    ]);
+    const chosen = ["search_web", "read_code"];
+    expect(words({ type: "route_decided", at_s: 1, node: "plan", chosen, passed_over: [] })).toEqual([
+      "plan chose search_web and read_code.",
     ]);
   });
 
   it("breaks in for a failure and a stop, and for nothing else", () => {
     const error = { kind: "KeyError", what: "socre", where: "", fix: "", source: [], traceback: "" };
     const failed = said({ type: "run_failed", at_s: 1, node: "run_tests", error, resumable: false });
-    expect(failed).toEqual([{ text: "run_tests failed: KeyError. socre.", assertive: true }]);
+    expect(failed).toEqual([{ text: "run_tests failed: KeyError socre.", assertive: true }]);
     const paused = said({ type: "run_paused", at_s: 1, reason: "breakpoint", waiting: ["human_review"] });
     expect(paused).toEqual([{ text: "Stopped before human_review, breakpoint.", assertive: true }]);
     expect(said({ type: "run_finished", at_s: 1, reason: "completed", message: "", result: null })).toEqual([
       { text: "Run finished.", assertive: false },
+    ]);
+  });
+
+  it.each(["socre", "'socre'", "KeyError: 'socre'"])("tells a failure once, however its message reads: %s", (what) => {
+    const error = { kind: "KeyError", what, where: "", fix: "", source: [], traceback: "" };
+    expect(words({ type: "run_failed", at_s: 1, node: "run_tests", error, resumable: false })).toEqual([
+      "run_tests failed: KeyError socre.",
     ]);
   });
 

@@ -382,7 +382,7 @@ describe("several views and their end", () => {
     const failed = loadStream("support_failed").messages.at(-1)?.events.at(-1) as WireEvent;
     send(model, failed);
     vi.advanceTimersByTime(500);
-    expect(el.querySelector('[aria-live="assertive"]')?.textContent).toContain("run_tests failed: KeyError.");
+    expect(el.querySelector('[aria-live="assertive"]')?.textContent).toContain("run_tests failed: KeyError ");
   });
 });
 

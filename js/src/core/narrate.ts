@@ -4,7 +4,7 @@
  */
 
 import { assertNever } from "../protocol/assert_never.ts";
-import type { WireEvent } from "../protocol/generated.ts";
+import type { WireError, WireEvent } from "../protocol/generated.ts";
 import { listWords, ordinal, plural, speakDuration } from "./format.ts";
 import { type GraphIndex, nameOf } from "./index_graph.ts";
 
@@ -74,7 +74,7 @@ export function sentence(event: WireEvent, index: GraphIndex): string {
     case "run_finished":
       return event.reason === "completed" ? "Run finished." : `Run ended: ${withStop(event.message || event.reason)}`;
     case "run_failed":
-      return `${event.node === null ? "The run" : name(event.node)} failed: ${event.error.kind}. ${withStop(event.error.what)}`;
+      return `${event.node === null ? "The run" : name(event.node)} failed: ${failure(event.error)}`;
     case "node_started":
       return `${name(event.node)} started${event.visit > 1 ? `, ${ordinal(event.visit)} visit` : ""}.`;
     case "node_finished":
@@ -86,7 +86,10 @@ export function sentence(event: WireEvent, index: GraphIndex): string {
     case "join_impossible":
       return `${waits(name(event.node), event.arrived, event.missing.map(name))} ${withStop(event.why)}`;
     case "route_decided":
-      return chose(name(event.node), event.chosen.map(name));
+      return chose(
+        name(event.node),
+        event.chosen.map((target) => way(event.node, target, index)),
+      );
     case "question":
       return event.question === "" ? "" : `${name(event.node)} asks: ${withStop(event.question)}`;
     case "node_noted":
@@ -111,6 +114,19 @@ function wrote(keys: readonly string[]): string {
 function waits(name: string, arrived: readonly string[], missing: readonly string[]): string {
   const verb = missing.length === 1 ? "is" : "are";
   return `${name} waits: ${arrived.length} of ${arrived.length + missing.length} arrived, ${listWords(missing)} ${verb} missing.`;
+}
+
+/** "KeyError socre." however much of it the message says itself. */
+function failure({ kind, what }: WireError): string {
+  const said = what.startsWith(`${kind}: `) ? what.slice(kind.length + 2) : what;
+  return withStop(`${kind} ${said.replace(/^(['"])(.*)\1$/, "$2")}`.trimEnd());
+}
+
+/** "revise, to draft": the label of the edge and where it leads. */
+function way(from: string, target: string, index: GraphIndex): string {
+  const name = nameOf(index, target);
+  const label = index.outgoing.get(from)?.find((edge) => edge.target === target)?.label ?? "";
+  return label === "" || label === name ? name : `${label}, to ${name}`;
 }
 
 function chose(name: string, targets: readonly string[]): string {

@@ -6,17 +6,19 @@ import { lookUp, put } from "./record.ts";
 
 /**
  * The picture with the nodes that come next shown as stopped before: of a past point those that would run, of a live
- * session those where it stopped. What runs or broke keeps its own look.
+ * session those where it stopped. What runs or broke keeps its own look. Where something broke, that is where the session
+ * stopped: what else could run is only queued.
  */
 export function withGates(snapshot: Snapshot, state: DebugState): Snapshot {
   const gates = state.looking === null ? state.stopped_at : state.would_run;
+  const look = state.status === "failed" && state.looking === null ? "queued" : "paused";
   const stopped = gates.filter((id) => {
     const status = lookUp(snapshot.nodes, id)?.status;
     return status !== undefined && status !== "running" && status !== "failed" && status !== "paused";
   });
   if (stopped.length === 0) return snapshot;
   const nodes: Record<string, NodeState> = { ...snapshot.nodes };
-  for (const id of stopped) put(nodes, id, { ...(lookUp(snapshot.nodes, id) as NodeState), status: "paused" });
+  for (const id of stopped) put(nodes, id, { ...(lookUp(snapshot.nodes, id) as NodeState), status: look });
   return { ...snapshot, nodes };
 }
 

@@ -22,7 +22,7 @@ export class AnswerForm {
     this._form = formOf(_question.schema, _question.default);
     const buttons = this._buttons(signal);
     this._fields = buttons === null ? new FormFields(this._form, () => this._enter(), _question.text) : null;
-    const answer = button("Answer", () => this._answer(), { className: "outline", key: "⏎", dataKey: "answer" });
+    const answer = button("Answer", () => this._answer(), { className: "primary", key: "⏎", dataKey: "answer" });
     const parts = buttons === null ? [...(this._fields?.elements ?? []), html("div.form-buttons", answer)] : [buttons];
     this.element = html("form", { "aria-label": "Answer" }, ...parts, this._fault);
     on(this.element, "submit", (event) => event.preventDefault(), signal);

@@ -4,9 +4,9 @@ import { plural } from "../core/format.ts";
 import { lookOf } from "../core/overlay.ts";
 import type { WireBreakpoint } from "../protocol/generated_debugging.ts";
 import { button } from "../view/controls.ts";
-import { debugIcon } from "../view/debug_icons.ts";
-import { html, on, svg } from "../view/dom.ts";
-import { GEOMETRY, icon } from "../view/glyph.ts";
+import { breakpointIcon, debugIcon } from "../view/debug_icons.ts";
+import { html, on } from "../view/dom.ts";
+import { icon } from "../view/glyph.ts";
 import { Keyed, type Part } from "../view/keyed.ts";
 import { BreakpointForm, blankDraft, commandOf, type Draft } from "./breakpoint_form.ts";
 import type { Desk, Panel, PanelView } from "./desk.ts";
@@ -86,20 +86,16 @@ export class BreakpointsPanel implements Panel {
       button("", drop, { name: `Remove: ${one.text}`, icon: icon("close"), dataKey: `drop ${one.id}` }),
     ];
     const hits = html("span.dim", one.enabled ? plural(one.hits, "hit") : "off");
-    const line = html("div.task", box, mark(one), words(one, view), hits, ...(view.saved ? [] : tools));
+    const line = html(
+      "div.task",
+      box,
+      breakpointIcon(lookOf(one)),
+      words(one, view),
+      hits,
+      ...(view.saved ? [] : tools),
+    );
     return html("li", { class: one.enabled ? "" : "off" }, line);
   }
-}
-
-function mark(one: WireBreakpoint): SVGSVGElement {
-  const look = lookOf(one);
-  const shape = GEOMETRY.breakpoints[look];
-  return svg(
-    "svg",
-    { class: look === "off" ? "i bp off" : "i bp", viewBox: "-8 -8 16 16", "aria-hidden": "true" },
-    svg("path.dot", { d: shape.dot }),
-    shape.mark === "" ? null : svg("path.mark", { d: shape.mark }),
-  );
 }
 
 /** "run_tests before, if" and the condition below; what the kernel says in words is the tooltip. */

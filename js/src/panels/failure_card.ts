@@ -51,7 +51,7 @@ export class FailureCard {
     return html(
       "div.ways",
       button("Retry", () => void this._desk.send({ type: "retry" }), {
-        className: "outline",
+        className: "primary",
         icon: debugIcon("retry"),
         refused: allowed.retry,
         dataKey: "retry",

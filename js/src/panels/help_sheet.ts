@@ -2,9 +2,12 @@
 
 import { KEY_SHEET } from "../core/debug_keys.ts";
 import { button } from "../view/controls.ts";
+import { breakpointIcon } from "../view/debug_icons.ts";
 import { html } from "../view/dom.ts";
-import { icon } from "../view/glyph.ts";
+import { icon, stateIcon } from "../view/glyph.ts";
 import { signSections } from "../view/legend.ts";
+
+const BREAKPOINTS = { on: "breakpoint", if: "with condition", log: "only prints", off: "switched off" } as const;
 
 export class HelpSheet {
   readonly element: HTMLElement;
@@ -24,7 +27,12 @@ export class HelpSheet {
       "div.help",
       { role: "dialog", "aria-label": "Keys and signs", hidden: true },
       head,
-      html("div.groups", ...groups, html("section.signs", ...signSections())),
+      html(
+        "div.groups",
+        ...groups,
+        html("section.signs", ...signSections()),
+        html("section.signs", html("h3", "Breakpoints and edits"), html("ul", ...breakpointItems())),
+      ),
     );
   }
 
@@ -42,4 +50,12 @@ export class HelpSheet {
     this._back?.focus({ preventScroll: true });
     return true;
   }
+}
+
+function breakpointItems(): HTMLElement[] {
+  const looks = Object.entries(BREAKPOINTS) as [keyof typeof BREAKPOINTS, string][];
+  return [
+    ...looks.map(([look, words]) => html("li", breakpointIcon(look), words)),
+    html("li.edited", stateIcon("edited"), "edited or pinned"),
+  ];
 }

@@ -60,6 +60,9 @@ export class Toolbar {
         saved ? `${tool.label}: no kernel answers` : hintOf(tool, state, names, target),
       );
       setAttribute(element, "aria-label", labelOf(tool, state));
+      // The card that tells what broke, or asks, holds the filled button then.
+      const isCalm = state.looking === null && (state.status === "failed" || state.questions.length > 0);
+      if (tool.name === "resume") element.classList.toggle("calm", isCalm);
       setAttribute(element, "aria-disabled", (saved || whyNot(tool.name, state, target) !== "") && "true");
     }
     this.element.classList.toggle("no-kernel", saved);

@@ -29,7 +29,12 @@ export interface CalloutHost {
   /** Whether what broke gets a callout; not where a card with a line of its own tells it. */
   readonly tellsFailures: boolean;
   /** Where a card right of the stage that tells what broke begins and ends, on the stage's scale; null without one. */
-  cardBeside(): { readonly top: number; readonly bottom: number } | null;
+  cardBeside(): Beside | null;
+}
+
+interface Beside {
+  readonly top: number;
+  readonly bottom: number;
 }
 
 interface Said {
@@ -86,7 +91,8 @@ export class Callouts {
     let lowest = 8;
     for (const [id, callout] of this._byHeight()) {
       const box = lookUp(this._layout.boxes, id);
-      const docked = left === null || box === undefined;
+      const card = callout.said.look === "failed" ? this._host.cardBeside() : null;
+      const docked = left === null || box === undefined || card !== null;
       callout.element.classList.toggle("docked", docked);
       const parent = docked ? this._host.dock : this._stage.element;
       if (parent === null) callout.element.remove();
@@ -95,8 +101,8 @@ export class Callouts {
       if (parent !== null) this._write(callout, docked);
       callout.leader.show(!docked);
       if (box === undefined) continue;
-      if (left === null) {
-        if (parent === null && callout.said.look === "failed") this._tieToCard(id, box, callout.leader);
+      if (docked) {
+        if (card !== null) this._tieToCard(id, box, callout.leader, card);
         continue;
       }
       const at = this._stage.screenBox(box);
@@ -109,10 +115,8 @@ export class Callouts {
     }
   }
 
-  /** Without a margin the line goes on to the card beside the stage. */
-  private _tieToCard(id: string, box: WireBox, leader: Leader): void {
-    const card = this._host.cardBeside();
-    if (card === null) return;
+  /** The card beside the stage tells it all: the line goes on to there. */
+  private _tieToCard(id: string, box: WireBox, leader: Leader, card: Beside): void {
     const at = this._stage.screenBox(box);
     const edge = this._stage.view.w;
     const y = this._leaderHeight(id, at, edge);

@@ -1,6 +1,8 @@
 /** The signs of the debugger's commands. Here and not with the picture's: the plain graph view doesn't carry them. */
 
+import type { BreakpointLook } from "../core/overlay.ts";
 import { svg } from "./dom.ts";
+import { GEOMETRY } from "./glyph.ts";
 
 export const DEBUG_ICONS = {
   resume: { f: "M5 3.2V12.8A.6 .6 0 0 0 5.9 13.3L13.3 8.5A.6 .6 0 0 0 13.3 7.5L5.9 2.7A.6 .6 0 0 0 5 3.2Z" },
@@ -31,4 +33,14 @@ export function debugIcon(name: DebugIcon): SVGSVGElement {
   if (shapes.l !== undefined) element.append(svg("path.l", { d: shapes.l }));
   if (shapes.f !== undefined) element.append(svg("path.f", { d: shapes.f }));
   return element;
+}
+
+export function breakpointIcon(look: BreakpointLook): SVGSVGElement {
+  const { dot, mark } = GEOMETRY.breakpoints[look];
+  return svg(
+    "svg",
+    { class: look === "off" ? "i bp off" : "i bp", viewBox: "-8 -8 16 16", "aria-hidden": "true" },
+    svg("path.dot", { d: dot }),
+    mark === "" ? null : svg("path.mark", { d: mark }),
+  );
 }

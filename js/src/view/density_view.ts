@@ -1,12 +1,12 @@
 /** The strip above the timeline of a long run: one bar for each stretch of steps, failures marked, a window on what is shown. */
 
 import { type Bar, densityBars } from "../core/density.ts";
-import type { DebugState } from "../protocol/generated_debugging.ts";
+import type { DebugState, StepStatus } from "../protocol/generated_debugging.ts";
 import { html, on, setAttribute, svg } from "./dom.ts";
 
 const BARS = 160;
 const HEIGHT = 26;
-const LOOKS: Readonly<Record<Bar["look"], string>> = {
+const LOOKS: Readonly<Record<StepStatus, string>> = {
   done: "done",
   failed: "failed",
   edited: "edited",
@@ -26,7 +26,7 @@ export class DensityStrip {
 
   /** @param goTo Called with the number of the step that was clicked at. */
   constructor(goTo: (step: number) => void, signal: AbortSignal) {
-    this.element = html("div.density", { hidden: true, "data-hint": "The whole run; click to go there" }, this._canvas);
+    this.element = html("div.density", { hidden: true }, this._canvas);
     on(
       this._canvas,
       "click",
@@ -48,6 +48,8 @@ export class DensityStrip {
     if (key === this._drawn) return;
     this._drawn = key;
     this._bars = densityBars(state, BARS);
+    const [first, last] = [this._bars[0]?.first, this._bars.at(-1)?.last];
+    setAttribute(this.element, "data-hint", `Steps ${first} to ${last}; click to go there`);
     const width = BARS / Math.max(1, this._bars.length);
     const seen = this._bars.findIndex((bar) => shown <= bar.last);
     this._canvas.replaceChildren(

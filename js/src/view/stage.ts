@@ -26,6 +26,7 @@ import { showTooltips } from "./tooltips.ts";
 export const TOUCH_REST_MS = 3000;
 export const FOLLOW_REST_MS = 1000;
 const STRIP = 236; // room for callouts at the right, where there is some
+const ROOM = 90; // round what is brought into view: what comes next shows too
 const BUTTONS = 40; // at the foot of the view: nothing of the picture may lie there unseen
 const HEIGHT = { least: 200, most: 820 } as const;
 
@@ -104,7 +105,8 @@ export class Stage {
 
   /** Brings a box of the picture into view, smoothly unless motion is unwanted. */
   reveal(box: WireBox, smooth: boolean): void {
-    const target = revealing(this.camera, box, { w: this.view.w, h: this.view.h - this.shelf });
+    const seen = { w: this.view.w, h: this.view.h - this.shelf };
+    const target = revealing(this.camera, box, seen, Math.min(ROOM, seen.h / 3));
     if (target.x === this.camera.x && target.y === this.camera.y) return;
     this._revealedAtMs = performance.now();
     this.world.classList.toggle("gliding", smooth && !this.hasty);
@@ -187,6 +189,7 @@ export class Stage {
   /** The first look: everything if it can be read, else from the top at the smallest size that can. */
   private _settle(): void {
     this.settled += 1;
+    this._revealedAtMs = Number.NEGATIVE_INFINITY; // what was brought into view is out of it again
     const scale = Math.max(READABLE_SCALE, fitScale(this._content, this.view));
     this._move(centred(this._content, this.view, scale, this._strip(scale)));
   }

@@ -149,17 +149,19 @@ export class TimelineView {
   private _head(text: string, column: number, layout: TimelineLayout): Part {
     const isLive = column === layout.liveColumn;
     const words = isLive ? "live" : text;
+    const look = isLive ? `no live ${this._live.look}` : "no";
     const isPlain = !text.includes("–");
     return {
       key: `head ${column}`,
-      version: JSON.stringify([words, isPlain]),
-      make: () => place(html("span", { class: isLive ? "no live" : "no" }, words), column, `${HEAD_ROW}`),
+      version: JSON.stringify([words, isPlain, look]),
+      make: () => place(html("span", { class: look }, words), column, `${HEAD_ROW}`),
     };
   }
 
   private _hidden(count: number): Part {
-    const words = `+ ${count.toLocaleString("en-US")} earlier`;
-    const make = () => html("span.before.dim", { title: `${count} earlier steps aren't shown here` }, words);
+    const words = `+ ${count.toLocaleString("en-US")}`;
+    const title = `${count} earlier steps aren't shown here`;
+    const make = () => html("span.before.dim", { title }, words, html("span", " earlier"));
     return { key: "before", version: words, make };
   }
 

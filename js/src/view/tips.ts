@@ -1,5 +1,5 @@
-/** Tooltips of buttons: what one does or why it can't be used, with its key. They come after a moment's rest, and at once
- * with the focus of the keyboard; they stay inside the view. */
+/** Tooltips of buttons: what one does or why it can't be used, with its key. They come after a moment's rest of the pointer
+ * or of the keyboard's focus, and stay inside the view. */
 
 import { atEnd } from "../core/ending.ts";
 import { html, on } from "./dom.ts";
@@ -17,27 +17,27 @@ export class Tips {
     signal: AbortSignal,
   ) {
     _root.append(this.element);
-    on(_root, "pointerover", (event) => this._enter(hinted(event.target), REST_MS), signal);
-    on(_root, "pointerleave", () => this._enter(null, 0), signal);
-    on(_root, "pointerdown", () => this._enter(null, 0), signal);
+    on(_root, "pointerover", (event) => this._enter(hinted(event.target)), signal);
+    on(_root, "pointerleave", () => this._enter(null), signal);
+    on(_root, "pointerdown", () => this._enter(null), signal);
     on(_root, "focusin", (event) => this._focus(event.target), signal);
-    on(_root, "focusout", () => this._enter(null, 0), signal);
-    on(_root, "keydown", () => this._enter(null, 0), signal, true);
-    atEnd(signal, () => this._enter(null, 0));
+    on(_root, "focusout", () => this._enter(null), signal);
+    on(_root, "keydown", () => this._enter(null), signal, true);
+    atEnd(signal, () => this._enter(null));
   }
 
   private _focus(target: EventTarget | null): void {
     const byKeys = target instanceof Element && target.matches(":focus-visible");
-    if (byKeys) this._enter(hinted(target), 0);
+    if (byKeys) this._enter(hinted(target));
   }
 
-  private _enter(part: HTMLElement | null, restMs: number): void {
+  private _enter(part: HTMLElement | null): void {
     if (part === this._over && part !== null) return;
     this._over = part;
     if (this._timer !== null) clearTimeout(this._timer);
     this._timer = null;
     this.element.hidden = true;
-    if (part !== null) this._timer = setTimeout(() => this._show(part), restMs);
+    if (part !== null) this._timer = setTimeout(() => this._show(part), REST_MS);
   }
 
   private _show(part: HTMLElement): void {

@@ -200,9 +200,10 @@ export class DebuggerCanvas {
   private _follow(snapshot: Snapshot, state: DebugState): void {
     if (!this._follows || !this.stage.untouched()) return;
     if (snapshot.run.status === "running" && !this.stage.rested()) return; // the clock asks again
-    const live = nodeOfInterest(snapshot) ?? state.stopped_at[0] ?? null;
-    const id = state.looking === null ? live : (shownStep(state)?.node ?? null);
-    if (id !== null) this._reveal(id);
+    const { looking, stopped_at, would_run } = state;
+    const live = nodeOfInterest(snapshot) ?? stopped_at[0];
+    // What would run next too, unless that is too far from what is shown.
+    for (const id of looking === null ? [live] : [would_run[0], shownStep(state)?.node]) if (id) this._reveal(id);
   }
 
   private _reveal(id: string): void {
