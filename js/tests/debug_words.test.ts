@@ -194,7 +194,7 @@ describe("the gates", () => {
     const nodes = withGates(snapshot, both).nodes;
     expect(["run_tests", "tools", "plan"].map((id) => nodes[id]?.status)).toEqual(["failed", "queued", "queued"]);
     const looking = withGates(snapshot, { ...both, looking: 12, would_run: ["plan"] }).nodes;
-    expect(looking["plan"]?.status).toBe("paused");
+    expect(looking.plan?.status).toBe("paused");
   });
 
   it("don't hide what runs or broke", () => {

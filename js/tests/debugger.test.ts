@@ -799,7 +799,7 @@ describe("the timeline", () => {
     const { el, model } = await open(long());
     expect(one(el, ".density").hidden).toBe(false);
     expect(chips(el).length).toBeLessThan(80);
-    expect(one(el, ".density").dataset["hint"]).toMatch(/^Steps \d+ to 512; click to go there$/);
+    expect(one(el, ".density").dataset.hint).toMatch(/^Steps \d+ to 512; click to go there$/);
     const canvas = one(el, ".density svg");
     vi.spyOn(canvas, "getBoundingClientRect").mockReturnValue(new DOMRect(0, 0, 1000, 28));
     canvas.dispatchEvent(new MouseEvent("click", { clientX: 500, bubbles: true }));
