@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from evonb.graph.asking import Question
 from evonb.graph.debugger import GraphEngineDebugger
-from evonb.graph.debugging.line import Step
+from evonb.graph.debugging.steps import Step
 from evonb.graph.debugging.views import WaitingTask
 from evonb.graph.topology import node_id
 

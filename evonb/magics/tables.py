@@ -7,7 +7,7 @@ from typing import Any
 
 from evonb.graph.debugger import GraphEngineDebugger
 from evonb.graph.debugging.compare import Comparison
-from evonb.graph.debugging.line import Step
+from evonb.graph.debugging.steps import Step
 from evonb.magics.listing import Table
 from evonb.protocol.preview import fields_of, kind_of, preview
 from evonb.typing import MISSING

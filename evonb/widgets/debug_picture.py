@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, Protocol, cast
 
-from evonb.graph.debugging.line import Call, Usage
+from evonb.graph.debugging.steps import Call, Usage
 from evonb.graph.events import ErrorInfo
 from evonb.graph.topology import EdgeInfo, Topology
 from evonb.protocol.blank import empty_snapshot

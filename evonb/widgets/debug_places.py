@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 
-from evonb.graph.debugging.line import Step
+from evonb.graph.debugging.steps import Step
 
 __all__ = ["Places", "window"]
 

@@ -13,7 +13,7 @@ from typing import Literal, cast
 from evonb.graph.debugger import GraphEngineDebugger
 from evonb.graph.debugging.breakpoints import Breakpoint
 from evonb.graph.debugging.expressions import Condition
-from evonb.graph.debugging.line import Branch, Step
+from evonb.graph.debugging.steps import Branch, Step
 from evonb.graph.debugging.views import WaitingTask
 from evonb.protocol.debugging import (
     LOG_SHOWN,

@@ -8,7 +8,7 @@ from typing import Any
 
 from evonb.graph.debugger import GraphEngineDebugger
 from evonb.graph.debugging.expressions import compile_condition
-from evonb.graph.debugging.line import Step
+from evonb.graph.debugging.steps import Step
 from evonb.protocol.debugging import WireKey, WireMessage, WireWatch
 from evonb.protocol.preview import fields_of, full_text, kind_of, preview
 from evonb.typing import StateBaseMessage

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from evonb.errors import NodeError
 from evonb.graph import GraphBuilder, GraphEngineDebugger
-from evonb.graph.debugging.line import Step
+from evonb.graph.debugging.steps import Step
 
 
 class State(TypedDict):

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evonb.graph import record as records
-from evonb.graph.debugging.line import RAN, Moment, Step, common, line_to
+from evonb.graph.debugging.line import Moment
+from evonb.graph.debugging.steps import RAN, Step
+from evonb.graph.debugging.ways import common, line_to
 
 if TYPE_CHECKING:
     from evonb.graph.debugging.session import Session

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Literal
 
 from evonb.graph import record as records
 from evonb.graph.debugging.inner import Origin, ident, inners_back
-from evonb.graph.debugging.line import RAN, Inner, Moment, back_from
+from evonb.graph.debugging.line import Inner, Moment
 from evonb.graph.debugging.points import SessionError, Waiting
+from evonb.graph.debugging.steps import RAN
+from evonb.graph.debugging.ways import back_from
 from evonb.graph.decide import Task
 from evonb.graph.plan import NodePlan, Plan
 from evonb.graph.record import Record

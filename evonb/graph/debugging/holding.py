@@ -10,8 +10,9 @@ from evonb.graph import record as records
 from evonb.graph.debugging.breakpoints import Breakpoint, Breakpoints
 from evonb.graph.debugging.expressions import Condition
 from evonb.graph.debugging.inner import Origin, ident
-from evonb.graph.debugging.line import RAN, Moment
+from evonb.graph.debugging.line import Moment
 from evonb.graph.debugging.points import Waiting
+from evonb.graph.debugging.steps import RAN
 from evonb.graph.decide import Task
 from evonb.graph.events import BreakpointHit
 from evonb.graph.plan import Plan

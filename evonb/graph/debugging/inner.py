@@ -14,9 +14,10 @@ from typing import Any
 
 from evonb.errors import EvonbError
 from evonb.graph.debugging.edits import edited_output, edited_state
-from evonb.graph.debugging.line import RAN, Change, Inner, Moment
+from evonb.graph.debugging.line import Change, Inner, Moment
 from evonb.graph.debugging.points import Numbers, Point, Waiting, advanced
 from evonb.graph.debugging.rows import change_from, error_from, hops_from, record_from, row_of, usage_from
+from evonb.graph.debugging.steps import RAN
 from evonb.graph.decide import Hop, Outcome, Task, decide
 from evonb.graph.plan import Plan
 from evonb.graph.ports import StoredStep

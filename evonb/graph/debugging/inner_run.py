@@ -15,7 +15,8 @@ from evonb.graph import telling
 from evonb.graph.bus import Bus
 from evonb.graph.debugging.effects import tools_of
 from evonb.graph.debugging.inner import Origin, Standing, after_failure, after_task, at_start, ident, same_run
-from evonb.graph.debugging.line import RAN, Inner
+from evonb.graph.debugging.line import Inner
+from evonb.graph.debugging.steps import RAN
 from evonb.graph.debugging.watching import Told, Watch
 from evonb.graph.decide import Hop, Outcome, Task
 from evonb.graph.events import TaskId

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evonb.graph.debugging.points import Point, Waiting
+from evonb.graph.debugging.steps import RAN, Branch, Step, Usage
+from evonb.graph.debugging.ways import places_back
 from evonb.graph.decide import Hop
 from evonb.graph.events import ErrorInfo
 from evonb.graph.ports import StoredStep
@@ -15,106 +17,7 @@ from evonb.graph.record import Record
 if TYPE_CHECKING:
     from evonb.graph.debugging.inner import Standing
 
-__all__ = ["Branch", "Call", "Change", "Inner", "Line", "Moment", "Place", "Step", "Usage"]
-
-RAN = frozenset({"done", "replayed", "pinned", "skipped"})
-"""Statuses of steps that gave the run a delta."""
-
-
-@dataclass(frozen=True, slots=True)
-class Call:
-    """A tool call of a step.
-
-    Attributes:
-        tool: The tool's name.
-        call_id: The model's id of the call, None if no model asked for it.
-        failed: Whether it gave no result.
-        duration_s: How long it took, None if it didn't tell.
-    """
-
-    tool: str
-    call_id: str | None = None
-    failed: bool = False
-    duration_s: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Usage:
-    """What the models of a step took: tokens as their servers count them, and the seconds spent waiting for them."""
-
-    tokens_in: int = 0
-    tokens_out: int = 0
-    seconds: float = 0.0
-
-
-@dataclass(frozen=True, slots=True)
-class Step:
-    """One step of a session, as people see it.
-
-    Attributes:
-        number: 1, 2, ... in the order in which steps were made; unique among all branches. Inside of a sub-graph's node
-            that of the step of the line that had been made last.
-        uuid: The id of the task.
-        node: Its node; inside of a sub-graph its id in the picture ("sub › inner").
-        visit: The how-manieth execution of that node on this line; 0 for the end.
-        branch: The id of the branch that it was made on.
-        status: "done", "failed", "edited", "skipped" (a delta was given by hand), "pinned", "replayed" (its recorded
-            output was used again), "limit" (the turn limit kept it from running), "stopped"; "entered" for the
-            beginning of a sub-graph's run.
-        at_s: When it began, in seconds since the session did.
-        duration_s: How long it took.
-        wrote: The state keys that it changed.
-        wave: One more than the wave of the latest step it follows from: steps of one wave could run side by side.
-        error: What went wrong, for a failed step.
-        tools: Names of the tools that it called, as far as they told.
-        edges: The ids in the picture of the edges that were taken after it.
-        effect: Whether its node is marked as doing something outside of the state.
-        calls: The same tool calls with what is known of each, in the order in which they ended.
-        usage: What its models took; None if none told.
-        inner: 0 for a step of the line. Inside of a sub-graph's node 1, 2, ... in the order in which such steps were
-            made; unique among all branches.
-        owner: The id of the session's task that it was made inside of, "" for a step of the line.
-    """
-
-    number: int
-    uuid: str
-    node: str
-    visit: int
-    branch: int
-    status: str
-    at_s: float
-    duration_s: float
-    wrote: tuple[str, ...]
-    wave: int
-    error: ErrorInfo | None = None
-    tools: tuple[str, ...] = ()
-    edges: tuple[str, ...] = ()
-    effect: bool = False
-    calls: tuple[Call, ...] = ()
-    usage: Usage | None = None
-    inner: int = 0
-    owner: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Branch:
-    """One line of a session's history.
-
-    Attributes:
-        id: 0 for the line that the session began with.
-        name: "main", "b2", "b3", ..., or what it was called.
-        from_step: The step it was forked at; 0 is the start.
-        last_step: Its newest step.
-        steps: How many steps are its own.
-        present: Whether the session is on it.
-    """
-
-    id: int
-    name: str
-    from_step: int
-    last_step: int
-    steps: int
-    present: bool
+__all__ = ["Change", "Inner", "Line", "Moment", "Place", "branch_of"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -359,81 +262,3 @@ class Line:
 def branch_of(moment: Moment, inner: Inner | None) -> int:
     """The branch that a place is on."""
     return moment.branch if inner is None else inner.branch
-
-
-def place_before(moment: Moment, inner: Inner | None) -> Place | None:
-    """The place before one; None before the start."""
-    if inner is not None:
-        return moment, inner.before
-    return None if moment.before is None else (moment.before, moment.after)
-
-
-def places_back(place: Place) -> Iterator[Place]:
-    """This place and all before it, newest first; the start included."""
-    found: Place | None = place
-    while found is not None:
-        yield found
-        found = place_before(*found)
-
-
-def step_before(place: Place) -> Place | None:
-    """The place one step before: inside of a sub-graph one there. One that has finished is a single step."""
-    before, (moment, inner) = place_before(*place), place
-    if before is None:
-        return None
-    if inner is not None and inner.row.status in RAN:
-        return _around((*inner.origin, inner.notes["ran"]), before)
-    if inner is None and moment.status in RAN and moment.ran is not None:
-        return _around((moment.ran.number,), before)
-    return before
-
-
-def _around(origin: tuple[int, ...], place: Place) -> Place:
-    """The place before all that was done inside of a task; this place if something else was done meanwhile."""
-    moment, inner = place
-    while inner is not None and inner.origin[: len(origin)] == origin:
-        if inner.origin == origin and inner.row.status == "entered":
-            return moment, inner.before
-        inner = inner.before
-    return place
-
-
-def step_after(place: Place, towards: Place) -> Place | None:
-    """The place one step after, on the way to another; None if it isn't on that way, or is its end."""
-    after: Place | None = towards
-    while after is not None and (before := step_before(after)) != place:
-        after = before
-    if after is not None:
-        return after
-    # It is inside of a sub-graph that is one step on the way there.
-    return next((each for each in places_back(towards) if place_before(*each) == place), None)
-
-
-def back_from(moment: Moment | None) -> Iterator[Moment]:
-    """This moment and all before it, newest first; the start included."""
-    while moment is not None:
-        yield moment
-        moment = moment.before
-
-
-def line_to(moment: Moment) -> list[Moment]:
-    """All moments that led to this one, oldest first, without the start; itself included."""
-    line = [each for each in back_from(moment) if each.before is not None]
-    line.reverse()
-    return line
-
-
-def visits_at(moment: Moment, count: int) -> list[int]:
-    """How often each of `count` nodes had been started on the way to a moment."""
-    visits = [0] * count
-    for each in back_from(moment):
-        for made in each.made:
-            if made.task is not None:
-                visits[made.node.index] += 1
-    return visits
-
-
-def common(one: Moment, other: Moment) -> Moment:
-    """The last moment that two lines share."""
-    seen: Sequence[int] | set[int] = {each.number for each in back_from(one)}
-    return next(each for each in back_from(other) if each.number in seen)

@@ -11,20 +11,12 @@ from evonb.graph.debugging.compare import Comparison, compare_lines
 from evonb.graph.debugging.effects import Effect, ledger
 from evonb.graph.debugging.face import Face
 from evonb.graph.debugging.holding import LogLine
-from evonb.graph.debugging.line import (
-    Branch,
-    Inner,
-    Moment,
-    Place,
-    Step,
-    line_to,
-    places_back,
-    step_after,
-    step_before,
-)
+from evonb.graph.debugging.line import Inner, Moment, Place
 from evonb.graph.debugging.points import SessionError
 from evonb.graph.debugging.reverse import Write, before, first_true, last_write, writes
+from evonb.graph.debugging.steps import Branch, Step
 from evonb.graph.debugging.views import WaitingTask, allowed, step_at, step_of, waiting_tasks
+from evonb.graph.debugging.ways import line_to, places_back, step_after, step_before
 from evonb.graph.debugging.why import Why, why
 from evonb.graph.events import Detach
 from evonb.graph.near import wrong_kind

@@ -22,8 +22,9 @@ from evonb.graph.debugging.inner import (
     write_row,
 )
 from evonb.graph.debugging.likeness import digest, shape_of
-from evonb.graph.debugging.line import RAN, Inner, Moment, Place
+from evonb.graph.debugging.line import Inner, Moment, Place
 from evonb.graph.debugging.points import Waiting
+from evonb.graph.debugging.steps import RAN
 from evonb.graph.decide import Task
 from evonb.graph.events import ForkMade
 from evonb.graph.plan import Plan

@@ -12,9 +12,10 @@ from evonb.graph import telling
 from evonb.graph.debugging.effects import EffectRepeats, repeats, tools_of, verdict, verdict_inside
 from evonb.graph.debugging.inner import ident
 from evonb.graph.debugging.inner_run import InnerRun
-from evonb.graph.debugging.line import Inner, Moment, Usage
+from evonb.graph.debugging.line import Inner, Moment
 from evonb.graph.debugging.points import Waiting
 from evonb.graph.debugging.rows import usage_from
+from evonb.graph.debugging.steps import Usage
 from evonb.graph.debugging.watching import Told, Watch
 from evonb.graph.decide import Hop, Task
 from evonb.graph.hops import hops_of

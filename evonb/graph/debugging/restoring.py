@@ -13,9 +13,11 @@ from evonb.graph import record as records
 from evonb.graph.debugging.basing import KeptLog
 from evonb.graph.debugging.beginning import is_plain, start_of, undecided
 from evonb.graph.debugging.edits import edited_output, edited_state
-from evonb.graph.debugging.line import RAN, Inner, Line, Moment, visits_at
+from evonb.graph.debugging.line import Inner, Line, Moment
 from evonb.graph.debugging.points import Point, SessionError, Waiting, advanced, start_waits
 from evonb.graph.debugging.rows import change_from, error_from, hops_from, is_log, logs, record_from, usage_from
+from evonb.graph.debugging.steps import RAN
+from evonb.graph.debugging.ways import visits_at
 from evonb.graph.decide import Task, decide
 from evonb.graph.late_log import LateLog
 from evonb.graph.message_log import MessageLog

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evonb.graph import record as records
-from evonb.graph.debugging.line import RAN, Moment, line_to
+from evonb.graph.debugging.line import Moment
 from evonb.graph.debugging.points import SessionError, known_key
+from evonb.graph.debugging.steps import RAN
+from evonb.graph.debugging.ways import line_to
 from evonb.graph.record import Record
 from evonb.graph.schema import CompiledSchema
 from evonb.typing import MISSING

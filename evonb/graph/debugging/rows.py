@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from evonb.graph import record as records
-from evonb.graph.debugging.line import RAN, Change, Moment, Usage
+from evonb.graph.debugging.line import Change, Moment
+from evonb.graph.debugging.steps import RAN, Usage
 from evonb.graph.decide import Batch, Hop, Place, Task
 from evonb.graph.events import ErrorInfo
 from evonb.graph.message_log import MessageLog

@@ -22,10 +22,11 @@ from evonb.graph.debugging.driving import Driver
 from evonb.graph.debugging.holding import Holding
 from evonb.graph.debugging.inner_run import OuterRun
 from evonb.graph.debugging.inside import Inside, Parked
-from evonb.graph.debugging.line import Inner, Line, Moment, back_from, visits_at
+from evonb.graph.debugging.line import Inner, Line, Moment
 from evonb.graph.debugging.nested import Nested
 from evonb.graph.debugging.performing import Done, Performer
 from evonb.graph.debugging.points import Numbers, Point, SessionError, Waiting, advanced
+from evonb.graph.debugging.ways import back_from, visits_at
 from evonb.graph.decide import Hop, Outcome, Task, decide, in_edge_order
 from evonb.graph.events import ForkMade, RunPaused
 from evonb.graph.isolate import take

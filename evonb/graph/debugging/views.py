@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from evonb.graph.debugging.asked import idle_tasks, only_asks
 from evonb.graph.debugging.effects import is_effect, is_marked
 from evonb.graph.debugging.inner import ENTERED, Origin
-from evonb.graph.debugging.line import Call, Inner, Moment, Place, Step
+from evonb.graph.debugging.line import Inner, Moment, Place
 from evonb.graph.debugging.points import Point, Waiting, start_waits
 from evonb.graph.debugging.rows import change_from, error_from, usage_from
+from evonb.graph.debugging.steps import Call, Step
 from evonb.graph.decide import Slot, Task
 from evonb.graph.plan import Plan
 from evonb.graph.topology import PATH_SEPARATOR, node_id

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from evonb.graph.debugging.line import Usage
 from evonb.graph.debugging.points import Waiting
+from evonb.graph.debugging.steps import Usage
 
 if TYPE_CHECKING:
     from evonb.graph.debugging.inside import Inside

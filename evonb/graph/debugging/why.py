@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from evonb.graph import record as records
 from evonb.graph.debugging.asked import questions_of
-from evonb.graph.debugging.line import RAN, Moment, line_to
+from evonb.graph.debugging.line import Moment
 from evonb.graph.debugging.points import Point, Waiting
+from evonb.graph.debugging.steps import RAN
+from evonb.graph.debugging.ways import line_to
 from evonb.graph.failure import ordinal
 from evonb.graph.plan import EdgePlan, NodePlan
 from evonb.graph.topology import node_id
