@@ -15,9 +15,8 @@ from evonb.graph.debugging.inner import after_edit
 from evonb.graph.debugging.inner_run import InnerRun
 from evonb.graph.debugging.line import Change, Place
 from evonb.graph.debugging.nested import InnerWaiting
-from evonb.graph.debugging.points import SessionError, Waiting
+from evonb.graph.debugging.points import SessionError, Waiting, record_of
 from evonb.graph.debugging.recode import adopt_engine, replace_code
-from evonb.graph.debugging.restoring import record_of
 from evonb.graph.debugging.steps import RAN
 from evonb.graph.debugging.ways import places_back, step_before
 from evonb.graph.events import StateEdited

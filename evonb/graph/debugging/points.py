@@ -11,9 +11,10 @@ from evonb.errors import EvonbError
 from evonb.graph.decide import Hop, Outcome, Slot, SlotKey, Task
 from evonb.graph.near import near_names
 from evonb.graph.plan import NodePlan
+from evonb.graph.record import Record
 from evonb.graph.schema import CompiledSchema
 
-__all__ = ["Numbers", "Point", "SessionError", "Waiting", "advanced", "known_key", "start_waits"]
+__all__ = ["Numbers", "Point", "SessionError", "Waiting", "advanced", "known_key", "record_of", "start_waits"]
 
 
 class SessionError(EvonbError, RuntimeError):
@@ -122,3 +123,15 @@ def known_key(schema: CompiledSchema, name: str) -> str:
             fix=f"did you mean {near[0]!r}?" if near else f"it has {', '.join(map(repr, schema.fields))}",
         )
     return key
+
+
+def record_of(waiting: Waiting, point: Point) -> Record:
+    """The state that a waiting thing starts from, or its newest input."""
+    if waiting.hop is not None:
+        return waiting.hop.record
+    if waiting.task is not None:
+        return waiting.task.inputs[-1]
+    assert waiting.key is not None
+    last = point.slots[waiting.key].last
+    assert last is not None
+    return last.hop.record

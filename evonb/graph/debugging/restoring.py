@@ -2,29 +2,24 @@
 
 from __future__ import annotations
 
-import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from functools import partial
-from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from evonb.graph import record as records
-from evonb.graph.debugging.basing import KeptLog
 from evonb.graph.debugging.beginning import is_plain, start_of, undecided
 from evonb.graph.debugging.edits import edited_output, edited_state
+from evonb.graph.debugging.kept_state import KeptState, unreadable
 from evonb.graph.debugging.line import Inner, Line, Moment
-from evonb.graph.debugging.points import Point, SessionError, Waiting, advanced, start_waits
-from evonb.graph.debugging.rows import change_from, error_from, hops_from, is_log, logs, record_from, usage_from
+from evonb.graph.debugging.missing import stand_ins_made
+from evonb.graph.debugging.points import Point, SessionError, Waiting, advanced, record_of, start_waits
+from evonb.graph.debugging.rows import change_from, error_from, hops_from, logs, record_from, usage_from
 from evonb.graph.debugging.steps import RAN
 from evonb.graph.debugging.ways import visits_at
 from evonb.graph.decide import Task, decide
-from evonb.graph.late_log import LateLog
-from evonb.graph.message_log import MessageLog
 from evonb.graph.plan import Plan
 from evonb.graph.ports import RunStore, StoredStep
 from evonb.graph.record import Record
-from evonb.graph.schema import Values
 from evonb.typing import MISSING
 
 if TYPE_CHECKING:
@@ -37,7 +32,7 @@ class Reader:
     """Reads one run into a session.
 
     Attributes:
-        tell_missing: Is told of values that can't be made again, by path, that come up after the reading.
+        kept: Reads the whole states in it.
         position: Where the run was said to stand when it paused last.
         tip: The step that it stands at.
         crashed: Whether steps were made after that pause.
@@ -49,8 +44,7 @@ class Reader:
         self._store = store
         self._run_id = run_id
         self._visits: list[int] = []
-        self._logs: dict[str, KeptLog] = {}
-        self.tell_missing: Callable[[dict[str, Any]], None] = lambda found: None
+        self.kept = KeptState(session.plan, store, run_id)
         self._at: Moment | None = None
         self._after: dict[int, int] = {}
         self.position: Mapping[str, Any] = store.document(run_id, "position") or {}
@@ -156,8 +150,8 @@ class Reader:
         moment = self._base(rows[-1]) if rows[-1].number else self._first(rows[-1])
         line = Line(moment)
         if self._session.keeper is not None:
-            self._session.keeper.bases.go_on(rows[::-1], self._logs)
-        self._session.unread = [kept.log for kept in self._logs.values()]
+            self._session.keeper.bases.go_on(rows[::-1], self.kept.logs)
+        self._session.unread = [kept.log for kept in self.kept.logs.values()]
         if moment.number == 0:
             self._session.load_whole = None  # that was all of it
         for row in reversed(rows[:-1]):
@@ -213,7 +207,7 @@ class Reader:
         session, plan = self._session, self._session.plan
         schema, notes = plan.schema, row.notes or {}
         base = notes["base"]
-        kept = self._kept(row)
+        kept = self.kept.of(row)
         values = {**dict.fromkeys(schema.fields, MISSING), **kept}
         record = Record(None, values, cut=kept)
         task = Task(plan.by_name[row.node], (record,), (), -1, "", None, True)
@@ -255,41 +249,8 @@ class Reader:
         schema, inputs = self._session.plan.schema, self._store.header(self._run_id).inputs
         if row.snapshot is None:
             return records.root(schema, inputs)
-        values = {**dict.fromkeys(schema.fields, MISSING), **self._kept(row)}
+        values = {**dict.fromkeys(schema.fields, MISSING), **self.kept.of(row)}
         return Record(None, values, cut=logs(schema, inputs))
-
-    def _kept(self, row: StoredStep) -> Values:
-        """The state that a row holds; its lists of messages are read when somebody looks."""
-        schema, snapshot = self._session.plan.schema, row.snapshot or {}
-        self._logs = {
-            key: KeptLog(row.number, LateLog(partial(self._messages, row, key)))
-            for key in snapshot
-            if is_log(schema, key)
-        }
-        return {key: self._logs[key].log if key in self._logs else snapshot[key] for key in snapshot}
-
-    def _messages(self, row: StoredStep, key: str) -> list[Any]:
-        """A list of messages, read at last; what of it can't be made again is told now."""
-        made = stand_ins_made()
-        messages = self._parts(row, key)
-        if stand_ins_made() > made:
-            self.tell_missing(dict(sys.modules["evonb.persistence.standin"].stand_ins(messages, key)))
-        return messages
-
-    def _parts(self, row: StoredStep, key: str) -> list[Any]:
-        """What a base holds of a list of messages, after what is in the bases that this one goes on from."""
-        parts: list[Any] = []
-        at: StoredStep | None = row
-        while at is not None:
-            parts.append((at.snapshot or {})[key])
-            before = ((at.notes or {}).get("base") or {}).get("logs", {}).get(key)
-            if before is None:
-                first: dict[str, Any] = {}
-                for message in chain.from_iterable(reversed(parts)):
-                    first.setdefault(message.msg_id, message)
-                return list(first.values())
-            at = self._store.step(self._run_id, before)
-        raise self._broken(f"a step that its {key} go on from is missing")
 
     def _from_inputs(self) -> Moment:
         """The start of a run of which nothing but its inputs was written."""
@@ -374,45 +335,9 @@ class Reader:
             each.visit = self._visits[each.node.index]
 
     def _broken(self, why: str) -> SessionError:
-        return SessionError(
-            f"The stored run {self._run_id!r} can't be read: {why}",
-            where=f"graph {self._session.plan.name!r}",
-            fix="begin a new one with debug(inputs)",
-        )
-
-
-def stand_ins_made() -> int:
-    """How many values couldn't be made again in this process."""
-    module = sys.modules.get("evonb.persistence.standin")  # without it there is none
-    return 0 if module is None else int(module.StandIn.made)
+        return unreadable(self._run_id, self._session.plan, why)
 
 
 def has_subgraphs(plan: Plan) -> bool:
     """Whether a node of the graph is a graph."""
     return any(node.subgraph is not None for node in plan.nodes)
-
-
-def stand_ins_of(session: Session) -> dict[str, Any]:
-    """By path, the stand-ins in the states that waiting tasks start from, as far as these have been read."""
-    module = sys.modules.get("evonb.persistence.standin")
-    if module is None:
-        return {}
-    found: dict[str, Any] = {}
-    for waiting in session.line.present.point.waiting:
-        values = records.values_of(session.plan.schema, record_of(waiting, session.line.present.point))
-        for key, value in values.items():
-            if type(value) is not LateLog:
-                found.update(module.stand_ins(list(value) if isinstance(value, MessageLog) else value, key))
-    return found
-
-
-def record_of(waiting: Waiting, point: Point) -> Record:
-    """The state that a waiting thing starts from, or its newest input."""
-    if waiting.hop is not None:
-        return waiting.hop.record
-    if waiting.task is not None:
-        return waiting.task.inputs[-1]
-    assert waiting.key is not None
-    last = point.slots[waiting.key].last
-    assert last is not None
-    return last.hop.record

@@ -11,8 +11,9 @@ from evonb.graph.bus import Bus
 from evonb.graph.debugging.face import Face
 from evonb.graph.debugging.keeping import Keeper
 from evonb.graph.debugging.likeness import differences, shape_of
+from evonb.graph.debugging.missing import stand_ins_of
 from evonb.graph.debugging.points import SessionError
-from evonb.graph.debugging.restoring import Reader, stand_ins_of
+from evonb.graph.debugging.restoring import Reader
 from evonb.graph.events import RunId
 from evonb.graph.near import wrong_kind
 from evonb.graph.ports import RunStore, RunSummary
@@ -108,7 +109,7 @@ class Storing(Face):
             if made:
                 self._say_what_is_missing(run_id, stand_ins_of(session))
 
-        reader.tell_missing = lambda found: self._say_what_is_missing(run_id, found)
+        reader.kept.tell_missing = lambda found: self._say_what_is_missing(run_id, found)
         return tail, reader.whole
 
     def _say_what_is_missing(self, run_id: str, found: Mapping[str, Any]) -> None:
