@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +11,7 @@ from pydantic import PrivateAttr, SkipValidation
 
 from evonb.errors import GraphError
 from evonb.graph.annotations import is_schema
+from evonb.graph.arguments import check_options, is_retry, member_of, positive, targets_listed
 from evonb.graph.component import BaseComponent
 from evonb.graph.edges import ConditionEdgeSpec, EdgeSpec, EdgeSpecBase, StateFilterLike
 from evonb.graph.engine import GraphEngine
@@ -57,7 +58,7 @@ class GraphBuilder(BaseComponent):
     def __init__(self, state_schema: Any = None, **fields: Any) -> None:
         if not is_schema(state_schema):
             raise no_schema(state_schema)
-        _check_options(type(self).model_fields, fields)
+        check_options(type(self).model_fields, fields)
         super().__init__(**{"state_schema": state_schema, **fields})
 
     # --- nodes and edges ---------------------------------------------------------------------
@@ -90,12 +91,12 @@ class GraphBuilder(BaseComponent):
             GraphError: The name is reserved or taken, the node can't be called, or an option is unknown.
         """
         self._check_name(name)
-        mode = _member(NodeActionMode, action_mode, "action_mode")
+        mode = member_of(NodeActionMode, action_mode, "action_mode")
         if run_in not in (None, "loop", "thread"):
             raise GraphError(
                 f"run_in is {run_in!r}, expected 'loop' or 'thread'", where=f"node {name!r}", fix='run_in="thread"'
             )
-        if not (retry is None or _is_retry(retry)):
+        if not (retry is None or is_retry(retry)):
             raise GraphError(
                 f"retry is {retry!r}, expected a RetryPolicy or a number above 0",
                 where=f"node {name!r}",
@@ -109,7 +110,7 @@ class GraphBuilder(BaseComponent):
             multi_input_merge_strategy=multi_input_merge_strategy,
             effect=effect,
             run_in=run_in,
-            timeout=_positive(timeout, "timeout"),
+            timeout=positive(timeout, "timeout"),
             retry=retry,
         )
 
@@ -164,7 +165,7 @@ class GraphBuilder(BaseComponent):
             GraphError: A node is unknown, or the router can't be called.
         """
         source = self._source(source)
-        targets = [self._target(target) for target in _listed(possible_targets, source)]
+        targets = [self._target(target) for target in targets_listed(possible_targets, source)]
         if not callable(router):
             raise wrong_kind(
                 GraphError,
@@ -235,13 +236,13 @@ class GraphBuilder(BaseComponent):
             GraphError: There is no entry point, nothing leads to the end, or an option is wrong.
             StateError: The schema isn't usable.
         """
-        mode = _member(GraphMode, graph_mode, "graph_mode")
+        mode = member_of(GraphMode, graph_mode, "graph_mode")
         fields: dict[str, Any] = {
             "nodes": dict(self._nodes),
             "edges": self._edges_for(auto_conn_end=auto_conn_end),
             "state_schema": self.state_schema,
-            "max_turn": _positive(max_turn, "max_turn"),
-            "timeout": _positive(timeout, "timeout"),
+            "max_turn": positive(max_turn, "max_turn"),
+            "timeout": positive(timeout, "timeout"),
             "name": self.name,
             "strict": self.strict,
         }
@@ -389,61 +390,3 @@ class GraphBuilder(BaseComponent):
             where=f"graph {self.name!r}",
             fix=f"did you mean {near[0]!r}?" if near else f"add it first: add_node({name!r}, ...)",
         )
-
-
-def _listed(targets: Any, source: str) -> Iterable[Any]:
-    if isinstance(targets, str) or not isinstance(targets, Iterable):
-        raise wrong_kind(
-            GraphError,
-            "possible_targets is a list of node names",
-            targets,
-            where=f"router of node {source!r}",
-            fix='possible_targets=["billing", "end"]',
-        )
-    return sorted(targets) if isinstance(targets, set | frozenset) else targets
-
-
-def _check_options(known: Iterable[str], given: Mapping[str, Any]) -> None:
-    for option in given:
-        if option not in known:
-            near = near_names(option, known)
-            raise GraphError(
-                f"A graph has no option {option!r}",
-                where="GraphBuilder",
-                fix=f"did you mean {near[0]!r}?" if near else f"it has {', '.join(known)}",
-            )
-    if not isinstance(given.get("name", ""), str):
-        raise wrong_kind(
-            GraphError, "The name of a graph is a text", given["name"], where="GraphBuilder", fix='name="triage"'
-        )
-
-
-def _member(kind: Any, value: Any, option: str) -> Any:
-    try:
-        return kind(value)
-    except ValueError:
-        names = [member.value for member in kind]
-        near = near_names(value, names)
-        raise GraphError(
-            f"{option} is {value!r}, expected one of {', '.join(map(repr, names))}",
-            where=option,
-            fix=f"{option}={(near or names)[0]!r}",
-        ) from None
-
-
-def _is_retry(retry: Any) -> bool:
-    if isinstance(retry, int):
-        return not isinstance(retry, bool) and retry > 0
-    from evonb.graph.retry import RetryPolicy  # few graphs retry
-
-    return isinstance(retry, RetryPolicy) and retry.attempts > 0
-
-
-def _positive(value: Any, option: str) -> Any:
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int | float) or value <= 0):
-        raise GraphError(
-            f"{option} is {value!r}, expected a number above 0 or None",
-            where=option,
-            fix=f"{option}=10, or leave it out",
-        )
-    return value
