@@ -56,12 +56,12 @@ async def _answer(run: Run, task: Task, record: Record, edge: EdgePlan) -> Targe
         error.where, error.source, error.info = info.where, info.source, info  # type: ignore[attr-defined]
         error.node_name, error.path = task.node.name, run.path  # type: ignore[attr-defined]
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _failed(run, task, record, error, "router", edge) from error
 
 
 def _failed(
-    run: Run, task: Task, record: Record, error: Exception, kind: str, edge: EdgePlan, function: Any = None
+    run: Run, task: Task, record: Record, error: BaseException, kind: str, edge: EdgePlan, function: Any = None
 ) -> NodeError:
     """The error for what a router or filter raised. The node before it is done: it doesn't fail, the run does."""
     who, function = _who(kind, edge, function)
@@ -117,5 +117,5 @@ def _filtered(run: Run, task: Task, record: Record, state_filter: StateFilterLik
         if answer is None:
             raise TypeError("The state filter returned None, expected a state")
         return records.cut(schema, record, answer, f"The filter of edge {edge.source!r}")
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise _failed(run, task, record, error, "state filter", edge, state_filter) from error

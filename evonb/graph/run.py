@@ -255,11 +255,22 @@ class Run:
                 raise
             # Nobody cancelled the run: something that the node awaited was cancelled.
             raise self.failed(task, error, before, began) from error
-        except Exception as error:
-            raise self.failed(task, error, before, began) from _cause(error)
+        except (Exception, SystemExit) as error:  # sys.exit() in a node must not end the kernel
+            made = self.failed(task, error, before, began)
+            if made is error:  # a node of a sub-graph failed, and its error has a cause already
+                raise
+            raise made from _cause(error)
+        except KeyboardInterrupt as error:
+            if not self.keeps:
+                raise
+            # In a session a node runs in a task, and what is no exception would end the loop and the kernel with it.
+            raise self.failed(task, error, before, began) from error
         finally:
             node.activity.count -= 1
-            leave(token)
+            try:  # suppress() would cost more than the rest of this block
+                leave(token)
+            except ValueError:  # closed by the garbage collector, in a context that isn't its own
+                del token
         delta = None
         after = records.after(before, cleaned, updates, keep=task.shared or self.keeps)
         if bus.on:
@@ -398,7 +409,7 @@ def telling() -> ModuleType:
     return module
 
 
-def _cause(error: Exception) -> BaseException | None:
+def _cause(error: BaseException) -> BaseException | None:
     """The user's own exception."""
     if isinstance(error, TookTooLong):
         return None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
+import signal
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 from evonb.errors import EvonbError, MagicError, NodeError
@@ -86,7 +87,8 @@ async def follow(debugger: GraphEngineDebugger, work: Awaitable[Any]) -> Any:
     asks = asyncio.ensure_future(_until(debugger, lambda: debugger.only_asks))
     limit_s = SOON_S if has_kernel() else None
     try:
-        await asyncio.wait((task, asks), timeout=limit_s, return_when=asyncio.FIRST_COMPLETED)
+        with _interrupting(task):
+            await asyncio.wait((task, asks), timeout=limit_s, return_when=asyncio.FIRST_COMPLETED)
     finally:
         asks.cancel()
         if not has_kernel():
@@ -104,6 +106,24 @@ async def follow(debugger: GraphEngineDebugger, work: Awaitable[Any]) -> Any:
     except NodeError as error:
         _tell(error)
     return None
+
+
+@contextmanager
+def _interrupting(task: asyncio.Future[Any]) -> Iterator[None]:
+    """In a terminal Ctrl-C cancels a command, as a kernel's interrupt does; else it would just leave the loop."""
+    loop, before = asyncio.get_running_loop(), signal.getsignal(signal.SIGINT)
+    try:
+        if has_kernel():
+            raise NotImplementedError
+        loop.add_signal_handler(signal.SIGINT, task.cancel)
+    except (NotImplementedError, RuntimeError, ValueError):  # another system, or not the main thread
+        yield
+        return
+    try:
+        yield
+    finally:
+        loop.remove_signal_handler(signal.SIGINT)
+        signal.signal(signal.SIGINT, before)
 
 
 def _forget(task: asyncio.Future[Any]) -> None:

@@ -25,6 +25,10 @@ __all__ = ["Driver"]
 
 _T = TypeVar("_T")
 
+_standing: set[asyncio.Task[Done]] = set()
+"""Tasks that are parked inside between commands. A loop knows its tasks weakly: one whose debugger the user has let go
+of would be torn apart by the garbage collector, in the middle of its node."""
+
 
 class Driver:
     """Runs tasks of one session.
@@ -77,6 +81,8 @@ class Driver:
         except BaseException:
             await self._cancel()
             raise
+        if self.flying:
+            _stand(self.flying)
         if self._session.stopping:
             self._stop()
         if self._session.performer.has_asked and not self._session.stopping:
@@ -257,6 +263,13 @@ class Driver:
                 work.cancel()
         self.flying.clear()
         self._session.inside.clear()
+
+
+def _stand(tasks: Iterable[asyncio.Task[Done]]) -> None:
+    for task in tasks:
+        if task not in _standing:
+            _standing.add(task)
+            task.add_done_callback(_standing.discard)
 
 
 def _place_of(error: Exception) -> str:

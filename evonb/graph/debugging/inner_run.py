@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from evonb.graph import record as records
 from evonb.graph import telling
 from evonb.graph.bus import Bus
+from evonb.graph.contexts import put_back
 from evonb.graph.debugging.effects import tools_of
 from evonb.graph.debugging.inner import Origin, Standing, after_failure, after_task, at_start, ident, same_run
 from evonb.graph.debugging.line import Inner
@@ -220,8 +221,8 @@ class InnerRun(Run):
         try:
             yield
         finally:
-            current_inner.reset(inner)
-            watch.reset(token)
+            put_back(current_inner, inner)
+            put_back(watch, token)
 
     def _note_failure(self, task: Task, error: Exception, at_s: float, duration_s: float) -> None:
         assert self.at is not None

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evonb.graph import record as records
 from evonb.graph import telling
+from evonb.graph.contexts import put_back
 from evonb.graph.debugging.effects import EffectRepeats, repeats, tools_of, verdict, verdict_inside
 from evonb.graph.debugging.inner import ident
 from evonb.graph.debugging.inner_run import InnerRun
@@ -137,8 +138,8 @@ class Performer:
         try:
             record = await session.run.perform(task)
         finally:
-            watch.reset(token)
-            stopwatch.reset(clock_token)
+            put_back(watch, token)
+            put_back(stopwatch, clock_token)
             session.inside.after_node(waiting)
         self.allowed.discard(waiting.number)
         duration_s = time.perf_counter() - began - clock.held_s

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -334,3 +336,22 @@ def test_a_terminal_tells_what_log_points_print(terminal: Notebook) -> None:
     assert terminal.printed.splitlines()[0] == "draft: 0.4"
     terminal.ok("%evo step")
     assert "draft: " not in terminal.printed
+
+
+def test_ctrl_c_in_a_terminal_ends_the_command_and_leaves_a_session_that_goes_on(terminal: Notebook) -> None:
+    terminal.ok(DESK.replace('calls.append("draft")', "await stuck()"))
+    terminal.shell.user_ns["stuck"] = stuck
+    before = signal.getsignal(signal.SIGINT)
+    assert isinstance(terminal.fails("%evo debug desk {}"), asyncio.CancelledError)
+    assert signal.getsignal(signal.SIGINT) is before
+    desk = terminal["desk"]
+    assert (desk.status, desk.history()[-1].status) == ("finished", "stopped")
+    desk.restore_step()
+    assert isinstance(terminal.fails("%evo step"), asyncio.CancelledError)
+    assert (desk.status, [each.node_name for each in desk.waiting()]) == ("paused", ["draft"])
+
+
+async def stuck() -> None:
+    """As if somebody pressed Ctrl-C while a node waits."""
+    signal.raise_signal(signal.SIGINT)
+    await asyncio.Event().wait()

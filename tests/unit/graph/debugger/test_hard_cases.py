@@ -5,12 +5,14 @@ from __future__ import annotations
 import asyncio
 import datetime
 import enum
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from pydantic import BaseModel
 
+from evonb.errors import NodeError
 from evonb.graph import GraphBuilder, GraphEngineDebugger
 from evonb.graph.debugging.points import SessionError
 from evonb.graph.toolwatch import current_tool_watch
@@ -294,3 +296,32 @@ async def test_a_lock_that_a_held_node_doesnt_have_is_free_for_others(graphs: An
     await graph.step_over()
     assert not lock.locked()
     assert (await graph.resume())["n"] == 3
+
+
+@pytest.mark.parametrize("error", [SystemExit(2), KeyboardInterrupt()])
+@pytest.mark.parametrize("is_async", [False, True])
+async def test_a_node_that_wants_to_end_the_program_fails_and_can_be_mended(
+    graphs: Any, error: BaseException, is_async: bool
+) -> None:
+    def leaves(state: Any) -> None:
+        raise error
+
+    async def leaves_too(state: Any) -> None:
+        raise error
+
+    graph = graphs(b=leaves_too if is_async else leaves)
+    with pytest.raises(NodeError, match="'b' failed") as failed:
+        await graph.debug({"n": 0})
+    assert failed.value.__cause__ is error
+    assert graph.status == "failed"
+    graph.replace_node("b", graphs.node("b"))
+    assert (await graph.resume())["log"] == ["a", "b", "c", "d"]
+
+
+async def test_a_router_that_wants_to_end_the_program_fails(graphs: Any) -> None:
+    builder = graphs.builder(("ab",))
+    builder.add_condition_edge("b", lambda state: sys.exit(3), ["a", "end"])
+    graph = graphs.debugging(builder)
+    with pytest.raises(NodeError, match="router"):
+        await graph.debug({"n": 0})
+    assert graph.status == "failed"

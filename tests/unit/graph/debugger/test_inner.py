@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from pathlib import Path
 from typing import Annotated, Any, TypedDict
 
@@ -668,3 +669,28 @@ async def test_what_was_begun_inside_stays_so_at_a_later_step_of_the_line(graphs
     await graph.step_over()
     assert names(graph) == ["s", "d", "s › y"]
     assert graphs.calls == ["a", "b", "x", "x"]
+
+
+async def test_a_session_that_is_let_go_of_inside_writes_nothing_more(graphs: Any, tmp_path: Path) -> None:
+    path = tmp_path / "runs.db"
+    graph = await inside(nested(graphs, path=str(path)), "x")
+    run_id, steps = str(graph.run_id), told(graph)
+    del graph
+    gc.collect()
+    await asyncio.sleep(0)
+    builder = graphs.builder(("as", "sc"), s=graphs.builder(LINE).build())
+    assert told(GraphEngineDebugger.open(path, run_id, graph=builder)) == steps
+
+
+@pytest.mark.parametrize("error", [SystemExit(2), KeyboardInterrupt()])
+async def test_a_node_inside_that_wants_to_end_the_program_fails(graphs: Any, error: BaseException) -> None:
+    def leaves(state: Any) -> None:
+        raise error
+
+    graph = nested(graphs, y=leaves)
+    with pytest.raises(NodeError, match="'y' failed") as failed:
+        await graph.debug({"n": 0})
+    assert failed.value.__cause__ is error
+    assert graph.status == "failed"
+    graph.replace_node("s", graphs.builder(LINE).build())
+    assert (await graph.resume())["log"][-1] == "c"
