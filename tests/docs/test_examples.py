@@ -41,7 +41,8 @@ def test_python_blocks_run_one_after_the_other(text: Path, shell: InteractiveShe
 
 
 @pytest.fixture
-def shell() -> Any:
+def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    monkeypatch.chdir(tmp_path)  # what an example writes
     made = InteractiveShell.instance()
     yield made
     InteractiveShell.clear_instance()
