@@ -11,6 +11,7 @@ from typing import Any, Self
 from pydantic import BaseModel
 
 from evonb._secrets import FromEnv, check_no_secrets
+from evonb._unicode import encodable
 from evonb.errors import EvonbError
 from evonb.llm.assemble import INLINE, REASONING_FIELDS
 from evonb.llm.connection import Connection
@@ -189,7 +190,7 @@ class ChatClient(Served):
             body["tools"] = rows  # an empty list is refused by some servers
         if schema is not None:
             body["response_format"] = response_format(schema)
-        return {"model": self.model, **body}
+        return {"model": self.model, **encodable(body)}
 
     def _request(self, body: dict[str, Any]) -> dict[str, Any]:
         extra = {name: value for name, value in body.items() if name not in ("model", "messages")}

@@ -14,6 +14,7 @@ from typing import Any, Literal, Self, TypeAlias
 
 from pydantic import BaseModel
 
+from evonb._unicode import encodable
 from evonb.errors import EvonbError
 from evonb.llm.model import ChatModel, ChunkSink, Messages, putter
 from evonb.llm.tape import Recording, Tape
@@ -155,7 +156,7 @@ def _request(messages: Messages | str, options: Mapping[str, Any]) -> dict[str, 
     if (schema := rest.pop("schema", None)) is not None:
         asked["schema"] = response_format(schema)
     plain: dict[str, Any] = json.loads(json.dumps({**asked, "options": rest}, default=_plain))
-    return plain
+    return encodable(plain)
 
 
 def _plain(value: Any) -> Any:

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from itertools import count
 from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
 
+from evonb._unicode import encodable
 from evonb.errors import EvonbError
 from evonb.logger import get_logger
 from evonb.typing import ChatStreamChunk, LLMChatResponse
@@ -59,10 +61,12 @@ class Tape:
 
     def add(self, recording: Recording) -> None:
         """Keep an answer, on disk first."""
+        plain = encodable(recording.model_dump(mode="json", exclude_none=True))
+        line = json.dumps(plain, ensure_ascii=False, separators=(",", ":"))
         self._path.parent.mkdir(parents=True, exist_ok=True)
         with self._path.open("a", encoding="utf-8") as file:
             # A torn line is ended here, so that it spoils nothing but itself.
-            file.write(("\n" if self._is_torn else "") + recording.model_dump_json(exclude_none=True) + "\n")
+            file.write(("\n" if self._is_torn else "") + line + "\n")
         self._is_torn = False
         self._keep(recording)
 

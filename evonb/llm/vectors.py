@@ -6,6 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
+from evonb._unicode import encodable
 from evonb.errors import EvonbError
 from evonb.llm.connection import Connection
 from evonb.llm.failures import ModelError
@@ -38,14 +39,14 @@ class _VectorClient(Served):
     async def _post(self, path: str, body: dict[str, Any]) -> Any:
         client = await self._connection.async_client()
         try:
-            return await client.post(path, body={"model": self.model, **body}, cast_to=object)
+            return await client.post(path, body={"model": self.model, **encodable(body)}, cast_to=object)
         except Exception as error:
             raise await self._told(self._failure(error)) from error
 
     def _post_sync(self, path: str, body: dict[str, Any]) -> Any:
         client = self._connection.sync_client()
         try:
-            return client.post(path, body={"model": self.model, **body}, cast_to=object)
+            return client.post(path, body={"model": self.model, **encodable(body)}, cast_to=object)
         except Exception as error:
             raise self._told_sync(self._failure(error)) from error
 

@@ -45,7 +45,7 @@ def unknown_tool(place: Place, tool_id: str, known: Iterable[str]) -> ToolErrorI
     hint = near(tool_id, names)
     return ToolErrorInfo(
         category="not_found",
-        message=f"There is no tool '{tool_id}'",
+        message=f"There is no tool '{preview(tool_id)}'",
         where=place.where,
         fix=f"{hint} {listed}" if hint else listed,
         raw_preview=place.raw_preview,

@@ -23,6 +23,24 @@ T = TypeVar("T")
 _TAIL_CHARS = 400
 
 
+class _Owner(asyncio.Task[None]):
+    """A task that can be cancelled once, and then closes in peace.
+
+    The SDK takes a few seconds to end a server and to kill one that doesn't go. A second cancellation in the midst of
+    that, such as the one at the end of `asyncio.run`, would leave the server alive and its reader waiting for ever.
+    """
+
+    is_closing = False
+
+    def cancel(self, msg: Any | None = None) -> bool:
+        if msg is not None:  # a scope of the SDK's own; those carry a message
+            return super().cancel(msg)
+        if self.is_closing:
+            return False
+        self.is_closing = True
+        return super().cancel()
+
+
 class McpConnection:
     """Begins to connect when it is made, in the running loop.
 
@@ -42,7 +60,7 @@ class McpConnection:
         self._failure: BaseException | None = None
         self._errors: IO[str] | None = None
         self._last_words = ""
-        self._owner = self.loop.create_task(self._own(), name=f"evonb mcp {server_name}")
+        self._owner = _Owner(self._own(), loop=self.loop, name=f"evonb mcp {server_name}")
 
     @property
     def is_usable(self) -> bool:
@@ -113,6 +131,7 @@ class McpConnection:
                     self.client = client
                     self._ready.set_result(None)
                     await self._stop.wait()
+                    self._owner.is_closing = True
                     self.client = None  # before closing, which may take seconds
             except asyncio.CancelledError:
                 self._ready.cancel()

@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, Self, TypeAlias
 
 from evonb._optional import require
+from evonb._unicode import encodable
 from evonb.tools.context import ToolExecutionContext
 from evonb.tools.errors import FieldFault, ToolError, ToolInputError
 from evonb.tools.receipts import Effect, NodeReport
@@ -82,7 +83,7 @@ class McpTool:
             McpToolError: The tool said that it failed.
             McpError: The server can't be reached, went away or refused.
         """
-        result = await self._call(self.server_name, self.tool_name, input, context)
+        result = await self._call(self.server_name, self.tool_name, encodable(input), context)
         output = plain_content(result)
         if result.is_error:
             raise McpToolError(

@@ -7,6 +7,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, PlainSerializer, PrivateAttr
 
+from evonb._unicode import encodable
 from evonb.tools.errors import FieldFault as _FieldFault
 from evonb.tools.errors import ToolCancelled, ToolError, ToolInputError
 from evonb.tools.text import jsonable, to_text
@@ -149,6 +150,7 @@ class ToolReceipt(Model):
             text = f"Error ({self.status}): {self.error.to_text()}"
         else:
             text = to_text(self.output) or f"Tool '{self.tool_id}' finished and returned nothing."
+        text = encodable(text)
         if max_chars is None or len(text) <= max_chars:
             return text
         return f"{text[:max_chars]}\n[cut: {len(text)} characters in all, {max_chars} shown]"

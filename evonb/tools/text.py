@@ -8,6 +8,8 @@ from typing import Any
 
 from pydantic_core import to_json, to_jsonable_python
 
+from evonb._unicode import encodable
+
 __all__ = ["jsonable", "near", "preview", "safe_repr", "to_text"]
 
 _PREVIEW_CHARS = 200
@@ -55,7 +57,7 @@ def _without_data(block: dict[str, Any]) -> dict[str, Any]:
 def jsonable(value: Any) -> Any:
     """The value made of JSON's types; what JSON doesn't know becomes its `repr`."""
     try:
-        return to_jsonable_python(value, fallback=safe_repr, inf_nan_mode="strings")
+        return encodable(to_jsonable_python(value, fallback=safe_repr, inf_nan_mode="strings"))
     except Exception:
         return safe_repr(value)
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import socket
 import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -438,3 +440,37 @@ async def test_a_manager_in_a_saved_graph_starts_its_server_when_a_tool_is_calle
     finally:
         await manager.disconnect()
     assert "3" in state["messages"][-1].content
+
+
+SILENT = """
+import os, sys, time
+sys.stdin.read()  # until the client begins to close
+with open(sys.argv[1] + ".part", "w") as mark: mark.write(str(os.getpid()))
+os.rename(sys.argv[1] + ".part", sys.argv[1])
+time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("ending", ["disconnect", "end of the loop"])
+def test_a_silent_server_is_ended_even_when_closing_is_cancelled(ending: str, tmp_path: Path) -> None:
+    mark = tmp_path / "closing"
+    link = StdioLink(command=sys.executable, args=["-c", SILENT, str(mark)])
+
+    async def once() -> None:
+        manager = managed({"s": link}, connect_timeout_s=2)
+        with pytest.raises(McpError, match="didn't answer in time"):
+            await manager.connect()
+        await until(mark.exists)
+        if ending == "disconnect":
+            await manager.disconnect()
+
+    asyncio.run(asyncio.wait_for(once(), 60))
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(mark.read_text()), 0)
+
+
+@pytest.mark.asyncio
+async def test_half_of_a_surrogate_pair_does_not_break_the_connection(stdio_link: StdioLink) -> None:
+    async with managed({"s": stdio_link}) as manager:
+        [receipt] = await manager.receipts([call("s_greet", '{"name": "\\ud83d"}')])
+        assert receipt.output == "Hello \ufffd"

@@ -366,3 +366,9 @@ def test_one_client_serves_several_loops_and_threads(stub: Any, wire: Any, clien
     for thread in threads:
         thread.join()
     assert answers == ["Hello"] * 3
+
+
+def test_half_of_a_surrogate_pair_in_a_conversation_is_sent_as_a_replacement(stub: Any, wire: Any, client: Any) -> None:
+    stub.answers = [wire.text("Hello")]
+    assert ask(client(), [UserMessage(content="cut \ud83d")]).content == "Hello"
+    assert stub.asked[0].body["messages"][0]["content"] == "cut \ufffd"

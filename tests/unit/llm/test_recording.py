@@ -111,3 +111,8 @@ def test_damaged_line_is_named(path: Path) -> None:
 def test_recording_without_a_model_is_refused(path: Path) -> None:
     with pytest.raises(EvonbError, match="none was given"):
         RecordingModel(path, mode="auto")
+
+
+def test_half_of_a_surrogate_pair_is_recorded_as_a_replacement(path: Path) -> None:
+    heard(RecordingModel(path, script("cut \ud83d")), "also \ud83d")
+    assert heard(RecordingModel(path), "also \ud83d")[0].content == "cut \ufffd"

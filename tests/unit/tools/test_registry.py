@@ -663,3 +663,23 @@ def test_a_cancelled_receipt_unwraps_to_the_cancellation() -> None:
     )
     with pytest.raises(ToolCancelled, match="cancelled"):
         receipt.unwrap()
+
+
+@tool
+def halved() -> str:
+    """Give half of a pair."""
+    return "cut \ud83d"
+
+
+@pytest.mark.asyncio
+async def test_a_lone_surrogate_reaches_no_encoder() -> None:
+    receipt = await ToolRegistry([halved]).ainvoke("halved", None)
+    assert receipt.to_model_text() == "cut \ufffd"
+    assert json.loads(receipt.model_dump_json())["output"] == "cut \ufffd"
+
+
+@pytest.mark.asyncio
+async def test_the_name_of_an_unknown_tool_is_told_in_short() -> None:
+    receipt = await ToolRegistry([add]).ainvoke("o" * 100_000, None)
+    assert receipt.status == "not_found"
+    assert len(receipt.to_model_text()) < 1_000
