@@ -20,6 +20,8 @@ _PLAIN = (dict, list, str, int, float, bool)
 
 def schema_names(schema: Any) -> dict[str, list[str]]:
     """The fields of a schema, each with the other names under which it takes its value."""
+    if getattr(schema, "__pydantic_root_model__", False):  # its one field is the whole value
+        return {}
     fields = getattr(schema, "model_fields", None)
     if isinstance(fields, dict):
         return {name: [alias for alias in _aliases(info) if alias != name] for name, info in fields.items()}
@@ -37,6 +39,8 @@ def _aliases(info: Any) -> list[str]:
 
 def required_names(schema: Any) -> list[str]:
     """The fields that a schema can't do without."""
+    if getattr(schema, "__pydantic_root_model__", False):
+        return []
     fields = getattr(schema, "model_fields", None)
     if isinstance(fields, dict):
         return [name for name, info in fields.items() if info.is_required()]
@@ -135,14 +139,13 @@ def _reasons(error: Exception, schema: Any) -> Checks:
     name = getattr(schema, "__name__", str(schema))
     faults = getattr(error, "errors", None)
     if not callable(faults):
-        return [
-            ValidationResult(ValidationStatus.FAILED, message=f"not a {name}: {str(error).partition(_MORE)[0].strip()}")
-        ]
+        reason = str(error).partition(_MORE)[0].strip()
+        return [ValidationResult(ValidationStatus.FAILED, message=f"doesn't fit {name}: {reason}")]
     return [
         ValidationResult(
             ValidationStatus.FAILED,
             ".".join(str(part) for part in fault.get("loc", ())) or None,
-            f"not a {name}: {fault.get('msg', fault)}",
+            f"doesn't fit {name}: {fault.get('msg', fault)}",
         )
         for fault in typing.cast("list[dict[str, Any]]", faults())[:50]
     ]

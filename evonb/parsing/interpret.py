@@ -138,7 +138,7 @@ def settle(value: Any, wanted: Wanted) -> tuple[Any, Checks]:
     checks: Checks = []
     if wanted.fields:
         value, checks = apply_fields(value, wanted.fields)
-    if wanted.schema is not None and (value or isinstance(value, (list, dict))):
+    if wanted.schema is not None and value is not None:
         value, found = cast(value, wanted.schema)
         checks = checks + found
     return value, checks

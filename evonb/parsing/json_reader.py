@@ -21,7 +21,7 @@ from evonb.parsing.json_scalars import (
     partial_scalar,
     to_number,
 )
-from evonb.parsing.json_strict import JsonRead, read_strict
+from evonb.parsing.json_strict import JsonRead, read_strict, stands_twice
 from evonb.parsing.json_strings import OPENERS, read_string, skip_blank
 from evonb.parsing.limits import refuse_depth
 
@@ -154,6 +154,8 @@ class _Reader:
 
     def _put(self, frame: _Frame, value: Any) -> None:
         if frame.kind == "{":
+            if frame.key in frame.value:
+                self.guesses.append(stands_twice(frame.key))
             frame.value[frame.key] = value
             frame.key = MISSING
         else:
@@ -254,6 +256,7 @@ class _Reader:
                 self._push(char)
             else:
                 self.quoted, self.at = True, whole.end
+                self.guesses.extend(whole.guesses)
                 self._put(frame, whole.value)
         elif char in OPENERS:
             self._string(frame, char)
@@ -319,7 +322,8 @@ class _Reader:
         after = skip_blank(self.text, position)
         return (
             after >= len(self.text)
-            or self.text[after] in ",，;}]｝］#/"
+            or self.text[after] in ",，;}]｝］#"
+            or self.text.startswith(("//", "/*"), after)
             or (self.text[after] == ")" and self.stack[-1].kind == "(")
             or "\n" in self.text[position:after]
             or self.text[after] in OPENERS

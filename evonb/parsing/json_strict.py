@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
 from evonb.parsing.limits import check_depth, refuse_depth
-
-_DECODER = json.JSONDecoder(strict=False)
 
 
 @dataclass(frozen=True)
@@ -47,12 +46,26 @@ def read_strict(text: str, start: int = 0) -> JsonRead | None:
     Raises:
         TooDeep: It nests beyond all reason.
     """
+    twice: list[str] = []
+
+    def made(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+        value = dict(pairs)
+        if len(value) < len(pairs):
+            twice.extend(key for key, count in Counter(key for key, _ in pairs).items() if count > 1)
+        return value
+
     try:
-        value, end = _DECODER.raw_decode(text, start)
+        value, end = json.JSONDecoder(strict=False, object_pairs_hook=made).raw_decode(text, start)
     except RecursionError:
         refuse_depth(1_000_000)
         return None
     except ValueError:  # also integers beyond Python's limit of digits
         return None
     check_depth(value)
-    return JsonRead(value, end, quoted=type(value) in (dict, list))
+    guesses = tuple(stands_twice(key) for key in dict.fromkeys(twice))
+    return JsonRead(value, end, guesses=guesses, quoted=type(value) in (dict, list))
+
+
+def stands_twice(key: str) -> str:
+    """What is said of a key that an object has more than once."""
+    return f"the key {key!r} stands twice; the last value counts"

@@ -47,7 +47,7 @@ def read_whole_json(text: str) -> Reading | None:
     read = read_strict(text, start)
     if read is None or skip_blank(text, read.end) < len(text):
         return None
-    return Reading(OutputFormat.JSON, read.value, start, read.end)
+    return Reading(OutputFormat.JSON, read.value, start, read.end, guesses=read.guesses)
 
 
 def read_any(text: str, known: Collection[str] = ()) -> tuple[Reading, OutputFormat, list[str]]:

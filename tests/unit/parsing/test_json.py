@@ -157,3 +157,15 @@ def test_any_beginning_of_json_can_be_read(value: Any, length: int) -> None:
     text = json.dumps(value)[: max(1, length)]
     read = read_json(text)
     assert type(read.value) is type(value)
+
+
+@pytest.mark.parametrize(
+    "text", ['{"a": 1, "b": 0, "a": 2}', '{"a": 1, "a": 2, c: 0}', '{c: [], "d": {"a": 1, "a": 2}}']
+)
+def test_a_key_that_stands_twice_is_told(text: str) -> None:
+    assert "the key 'a' stands twice; the last value counts" in read_json(text).guesses
+
+
+def test_a_fraction_is_no_number_and_loses_nothing() -> None:
+    read = read_json('{"a": 1/2, "b": 1 /* one */, "c": 2 // two\n}')
+    assert read.value == {"a": "1/2", "b": 1, "c": 2}

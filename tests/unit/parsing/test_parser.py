@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 import pytest
-from pydantic import BaseModel, Field
+from pydantic import BaseModel, Field, RootModel
 
 from evonb.errors import EvonbError
 from evonb.parsing import (
@@ -301,8 +301,16 @@ class TestSchemas:
         result = OutputParser(City).parse('{"pop": 1}')
         assert result.data == {"pop": 1}
         assert not trace_of(result).success
-        with pytest.raises(ParseError, match="not a City"):
+        with pytest.raises(ParseError, match="doesn't fit City"):
             OutputParser(City, mode=ParseMode.STRICT).parse('{"pop": 1}')
+
+    @pytest.mark.parametrize("text", ['""', "0", "false"])
+    def test_empty_values_are_checked_like_others(self, text: str) -> None:
+        assert not trace_of(OutputParser(City).parse(text)).success
+
+    def test_a_root_model_takes_the_whole_value(self) -> None:
+        assert OutputParser(RootModel[list[City]]).parse('[{"name": "a"}]').data.root == [City(name="a")]
+        assert OutputParser(RootModel[dict[str, int]]).parse('{"a": 1}').data.root == {"a": 1}
 
     def test_a_list_goes_into_the_one_list_field(self) -> None:
         result = OutputParser(RankedAnswersSchema).parse('[{"answer": "a"}, {"answer": "b"}]')
