@@ -13,6 +13,7 @@ from evonb.agents import payloads
 from evonb.agents.cards import card, model_line, output_line, text_line, tool_lines
 from evonb.agents.conversation import Text, messages_of, text_from, value_of, with_system
 from evonb.agents.models import check_model, pick_model
+from evonb.agents.settings import check_settings
 from evonb.agents.structured import ask_until_parsed, parser_for
 from evonb.agents.toolbox import as_toolbox, schemas_of
 from evonb.graph.nodes import AsyncStreamNode
@@ -66,6 +67,7 @@ class AgentNode(AsyncStreamNode):
 
     def __init__(self, **fields: Any) -> None:
         # Before pydantic, which would wrap our errors into its own.
+        check_settings(type(self), fields)
         check_model(fields.get("model"), "AgentNode")
         parser = parser_for(fields.get("output"), "AgentNode")
         super().__init__(**{**fields, "tools": as_toolbox(fields.get("tools"))})

@@ -11,6 +11,7 @@ from pydantic.errors import PydanticUserError
 from evonb._typeddicts import for_pydantic
 from evonb.agents.cards import card, text_line, type_line
 from evonb.agents.conversation import Text, text_from
+from evonb.agents.settings import check_settings
 from evonb.errors import GraphError
 from evonb.graph.asking import ask
 from evonb.graph.nodes import AsyncNode
@@ -46,6 +47,7 @@ class HumanInput(AsyncNode):
     messages_key: str | None = None
 
     def __init__(self, **fields: Any) -> None:
+        check_settings(type(self), fields)
         answer_type = fields.get("answer_type", str)
         try:
             TypeAdapter(for_pydantic(answer_type)).json_schema()

@@ -13,6 +13,7 @@ from uuid import uuid4
 from evonb._optional import require
 from evonb.agents.stores import Embedder
 from evonb.errors import EvonbError
+from evonb.graph.near import wrong_kind
 from evonb.typing import DBItem, EmbedResponse, SearchResult
 
 __all__ = ["InMemoryStore", "WordEmbedder"]
@@ -94,8 +95,9 @@ class InMemoryStore:
         """Keep texts; all of them or, when the embedder fails or its vectors don't fit, none.
 
         Raises:
-            EvonbError: The vectors aren't of the length of those in the store.
+            EvonbError: The vectors aren't of the length of those in the store, or something isn't a `DBItem`.
         """
+        _check_items(items)
         vectors = await self._embedded([item.text for item in items])
         with self._lock:
             self._check_length(vectors)
@@ -164,6 +166,14 @@ class InMemoryStore:
                 f"Vectors of different lengths can't be compared: {', '.join(map(str, sorted(lengths)))}",
                 where=f"InMemoryStore with {len(self)} texts",
                 fix="use one embedder for a store; make a new store after changing it",
+            )
+
+
+def _check_items(items: Sequence[DBItem]) -> None:
+    for item in items:
+        if not isinstance(item, DBItem):
+            raise wrong_kind(
+                EvonbError, "A store keeps items", item, where="InMemoryStore.add", fix='write DBItem(text="...")'
             )
 
 

@@ -9,6 +9,7 @@ from pydantic import PrivateAttr, SkipValidation
 from evonb.agents import payloads
 from evonb.agents.cards import card, output_line
 from evonb.agents.conversation import as_message, value_of
+from evonb.agents.settings import check_settings
 from evonb.agents.structured import feedback, is_good, parser_for, problem_of, tried
 from evonb.errors import StateError
 from evonb.graph.nodes import SyncStreamNode
@@ -45,6 +46,7 @@ class ParserNode(SyncStreamNode):
     _parser: OutputParser = PrivateAttr()
 
     def __init__(self, **fields: Any) -> None:
+        check_settings(type(self), fields)
         parser = parser_for(fields.get("parser"), "ParserNode")
         if parser is None:
             raise ParseError(

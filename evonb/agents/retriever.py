@@ -10,6 +10,7 @@ from pydantic import Field, SkipValidation
 from evonb.agents.cards import card, text_line, thing_line
 from evonb.agents.conversation import as_message, value_of
 from evonb.agents.payloads import short
+from evonb.agents.settings import check_settings
 from evonb.agents.stores import VectorStore
 from evonb.errors import GraphError, StateError
 from evonb.graph.nodes import AsyncStreamNode
@@ -41,6 +42,7 @@ class RetrieverNode(AsyncStreamNode):
     min_score: float = 0.0
 
     def __init__(self, **fields: Any) -> None:
+        check_settings(type(self), fields)
         store = fields.get("store")
         if not isinstance(store, VectorStore) or isinstance(store, type):
             raise GraphError(

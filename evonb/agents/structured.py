@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evonb.parsing import OutputParser, ParseError, ParseResult, ValidationResult, ValidationStatus
+from evonb.parsing import OutputParser, ParseError, ParseResult, ValidationResult, ValidationRule, ValidationStatus
 from evonb.typing import AssistantMessage, UserMessage
 
 __all__ = ["Structured", "ask_until_parsed", "feedback", "is_good", "parser_for", "problem_of"]
@@ -74,12 +74,18 @@ def parser_for(output: Any, where: str) -> OutputParser | None:
     if output is None or isinstance(output, OutputParser):
         return output
     if isinstance(output, type):
-        return OutputParser(output)
+        return OutputParser(output, rules=[] if issubclass(output, list) else [_one(output)])
     raise ParseError(
         f"An output is a class or an OutputParser, found {type(output).__name__}",
         where=where,
-        fix="give a pydantic model, a dataclass, a TypedDict, or OutputParser(fields=[...])",
+        fix="give a pydantic model, a dataclass, a TypedDict, or a parser such as OutputParser(list[Order])",
     )
+
+
+def _one(output: type) -> ValidationRule:
+    """A parser makes a list of a reply with several rows, or with none; a node was asked for one value."""
+    name = output.__name__
+    return ValidationRule("one value", lambda data: not isinstance(data, list), f"one {name} is wanted, not a list")
 
 
 def tried(parser: OutputParser, text: Any) -> ParseResult:

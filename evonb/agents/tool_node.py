@@ -9,6 +9,7 @@ from pydantic import SkipValidation
 from evonb.agents.cards import card, tool_lines
 from evonb.agents.conversation import as_message, calls_of, messages_of
 from evonb.agents.journal import journal_place
+from evonb.agents.settings import check_settings
 from evonb.agents.tool_stream import run_id_here, tool_scope
 from evonb.agents.toolbox import as_toolbox, receipts_of
 from evonb.errors import StateError
@@ -51,6 +52,7 @@ class ToolNode(AsyncStreamNode):
     rerun: bool = False
 
     def __init__(self, **fields: Any) -> None:
+        check_settings(type(self), fields)
         toolbox = as_toolbox(fields.get("tools"))
         if toolbox is None:
             raise ToolError("A tool node needs tools", where="ToolNode", fix="write ToolNode(tools=[search, ...])")

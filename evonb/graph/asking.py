@@ -166,6 +166,15 @@ async def ask(
     return await _answered(question, future, via)
 
 
+def _answer_for_good(question: Question, value: Any) -> None:
+    """Answer for a function that isn't asked again."""
+    try:
+        question.answer(value)
+    except AnswerRefused as refused:
+        fix = "have the function that answers return a value of the question's type"
+        raise AnswerRefused(refused.what, where=refused.where, fix=fix) from refused.__cause__
+
+
 async def _answered(question: Question, future: asyncio.Future[Any], via: Callable[[Question], Any] | None) -> Any:
     writer = get_stream_writer()
     answered = {"type": "answer", "question_id": question.question_id}
@@ -176,7 +185,7 @@ async def _answered(question: Question, future: asyncio.Future[Any], via: Callab
     try:
         if via is not None:
             given = via(question)
-            question.answer(await given if inspect.isawaitable(given) else given)
+            _answer_for_good(question, await given if inspect.isawaitable(given) else given)
         value = await future
     finally:
         with _lock:

@@ -11,7 +11,7 @@ import traceback
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from evonb.errors import EvonbError, NodeError, NodeTimeout
+from evonb.errors import EvonbError, GraphError, NodeError, NodeTimeout, RouterError
 from evonb.graph.grouped import first_inside
 from evonb.graph.near import near_names
 from evonb.graph.places import Place, def_place, is_installed, is_ours, place_of, source_around, users_frame
@@ -105,11 +105,13 @@ def describe(
         error, others = first_inside(error)
     place = _place(error, function)
     source = _source(place)
-    inner = getattr(error, "where", "") if isinstance(error, EvonbError) else ""
+    inner = str(getattr(error, "where", "")) if isinstance(error, EvonbError) else ""
+    if where and (isinstance(error, GraphError | RouterError) or inner in where or inner.startswith("node ")):
+        inner = ""  # the place in the graph says the same, and more
     return ErrorInfo(
         kind=type(error).__name__,
         what=_what(error, tuple(keys)) + (f" (and {others} more in the same task group)" if others else ""),
-        where=_with_place(place, where or inner),
+        where=_with_place(place, ", ".join(part for part in (inner, where) if part)),
         fix=_fix(error, tuple(keys), f"see the marked line{whose and f' of the {whose}'}" if source else ""),
         source=source,
         traceback=_traceback(whole),
@@ -121,14 +123,17 @@ def _place(error: BaseException, function: Any) -> Place | None:
 
     Where no line of the user's raised, as when a library refused what a node returned, it is the function's `def`.
     """
-    found = users_frame(error.__traceback__)
-    if isinstance(error, EvonbError) and error.__cause__ is not None:
-        found = users_frame(error.__cause__.__traceback__) or found
-    raised = None if found is None else (found[0].f_code.co_filename, found[1])
-    if raised is not None and not is_installed(raised[0]):
-        return raised
+    is_ours_to_tell = isinstance(error, EvonbError)
+    behind = error.__cause__ if is_ours_to_tell else None
+    found = [users_frame(each.__traceback__) for each in (behind, error) if each is not None]
+    raised = [(frame.f_code.co_filename, line) for frame, line in filter(None, found)]
+    if users := [place for place in raised if not is_installed(place[0])]:
+        return users[0]
     defined = None if function is None else def_place(function)
-    return defined if defined is not None and (raised is None or not is_installed(defined[0])) else raised
+    if defined is not None and (not raised or not is_installed(defined[0])):
+        return defined
+    # An error of ours says what to do; the line of a library that was behind it says nothing to anybody.
+    return raised[0] if raised and not is_ours_to_tell else None
 
 
 def _with_place(place: Place | None, where: str) -> str:

@@ -118,7 +118,7 @@ class ScriptedModel:
         reply = self._replies(asked) if callable(self._replies) else self._nth(self._replies, number)
         if isinstance(reply, BaseException):
             raise reply
-        response = reply if isinstance(reply, LLMChatResponse) else LLMChatResponse(content=reply)
+        response = _response(reply)
         return response.model_copy(
             update={
                 "id": response.id or f"scripted-{number + 1}",
@@ -156,6 +156,20 @@ class ScriptedModel:
             yield self._due_s(next(numbers)), ChatStreamChunk(reasoning_content=piece)
         for piece in _pieces(response.content):
             yield self._due_s(next(numbers)), ChatStreamChunk(content=piece)
+
+
+def _response(reply: Any) -> LLMChatResponse:
+    """What a reply of the script means; an error of its own for one that means nothing."""
+    if isinstance(reply, LLMChatResponse):
+        return reply
+    if isinstance(reply, str):
+        return LLMChatResponse(content=reply)
+    raise EvonbError(
+        "A reply of a script is a text, an LLMChatResponse or an exception, "
+        f"found {type(reply).__name__}: {reply!s:.80}",
+        where="ScriptedModel",
+        fix='write "the reply", or LLMChatResponse(content="", tool_calls=[ToolCall(...)]) for tool calls',
+    )
 
 
 def recorded(path: str | Path) -> Callable[[Messages], Reply]:

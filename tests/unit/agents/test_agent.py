@@ -7,9 +7,26 @@ from typing import Annotated, Any, TypedDict
 import pytest
 from pydantic import BaseModel
 
-from evonb.agents import AgentNode, ModelSet, use_model
+from evonb.agents import (
+    AgentNode,
+    HumanInput,
+    InMemoryStore,
+    ModelSet,
+    ParserNode,
+    RetrieverNode,
+    ToolNode,
+    use_model,
+)
 from evonb.errors import EvonbError, GraphError, NodeError, StateError
-from evonb.llm import ChatClient, EmptyReply, ModelError, ModelUnreachable, ReplyCutOff, StreamBroken
+from evonb.llm import (
+    ChatClient,
+    EmptyReply,
+    ModelError,
+    ModelUnreachable,
+    ReplyCutOff,
+    ScriptedModel,
+    StreamBroken,
+)
 from evonb.parsing import FieldSchema, OutputParser, ParseError, ParseMode
 from evonb.tools import ToolError, tool
 from evonb.typing import AssistantMessage, ChatStreamChunk, LLMChatResponse, SystemMessage, UserMessage
@@ -289,3 +306,44 @@ async def test_a_missing_conversation_is_named(script: Any, single: Any, inputs:
         await graph.run(inputs)
     assert isinstance(caught.value.__cause__, StateError)
     assert words in str(caught.value.__cause__)
+
+
+@pytest.mark.asyncio
+async def test_an_error_of_a_model_names_its_server_and_no_line_of_a_library(single: Any) -> None:
+    nobody = ChatClient("small", base_url="http://127.0.0.1:9/v1", max_retries=0)
+    with pytest.raises(NodeError) as caught:
+        await single(AgentNode(model=nobody)).run(HELLO)
+    assert caught.value.where == "model 'small' at http://127.0.0.1:9/v1, graph 'probe' > node 'node', 1st visit"
+    assert not caught.value.source
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("rows", ["[]", '[{"city": "Rome", "degrees": 1}, {"city": "Oslo", "degrees": 2}]', '""'])
+async def test_a_node_that_wants_one_value_takes_no_list_and_no_empty_text(rows: str, script: Any, single: Any) -> None:
+    model = script(rows, '{"city": "Oslo", "degrees": 3}')
+    state = await single(AgentNode(model=model, output=Weather), schema=State).run(HELLO)
+    assert state["answer"] == Weather(city="Oslo", degrees=3)
+    assert "Weather" in model.requests[1][-1].content
+
+
+@pytest.mark.parametrize(
+    ("node", "settings", "words"),
+    [
+        (AgentNode, {"model": ScriptedModel([]), "outptu": Weather}, "did you mean 'output'?"),
+        (ToolNode, {"tools": [add], "timeuot_s": 3}, "did you mean 'timeout_s'?"),
+        (HumanInput, {"question": "?", "answer_typ": bool}, "did you mean 'answer_type'?"),
+        (ParserNode, {"parser": Weather, "sorce": "x"}, "did you mean 'source'?"),
+        (RetrieverNode, {"store": InMemoryStore(), "top_k": 3}, "it has store, query, target, k"),
+    ],
+)
+def test_a_setting_that_a_node_does_not_have_is_refused(node: Any, settings: dict[str, Any], words: str) -> None:
+    with pytest.raises(GraphError, match="has no setting") as caught:
+        node(**settings)
+    assert words in caught.value.fix
+
+
+def test_a_node_of_ones_own_may_add_settings(script: Any) -> None:
+    class Tempered(AgentNode):
+        temper: str = "mild"
+
+    assert Tempered(model=script("Hi"), temper="hot").temper == "hot"

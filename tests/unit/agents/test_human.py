@@ -120,6 +120,8 @@ async def test_what_a_function_answers_is_checked_too(single: Any) -> None:
     with pytest.raises(NodeError, match="perhaps") as caught:
         await graph.run({"amount": 1})
     assert isinstance(caught.value.__cause__, AnswerRefused)
+    assert "question '" in caught.value.where
+    assert "function" in caught.value.fix  # nobody is asked again
     assert open_questions() == []
 
 

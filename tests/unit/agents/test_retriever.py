@@ -182,3 +182,12 @@ async def test_a_missing_question_is_named(single: Any, value: Any) -> None:
 def test_something_else_than_a_store_is_refused(settings: dict[str, Any]) -> None:
     with pytest.raises(GraphError, match="add, search and delete"):
         RetrieverNode(**settings)
+
+
+@pytest.mark.asyncio
+async def test_something_else_than_an_item_is_refused_and_nothing_is_kept() -> None:
+    store = InMemoryStore()
+    with pytest.raises(EvonbError, match="found str 'plain'") as caught:
+        await store.add([PAGES[0], "plain"])  # type: ignore[list-item]
+    assert "DBItem" in caught.value.fix
+    assert len(store) == 0

@@ -150,3 +150,10 @@ def test_a_damaged_recording_names_its_line(tmp_path: Path, line: str) -> None:
     with pytest.raises(EvonbError, match="can't be read") as caught:
         recorded(script)
     assert caught.value.where.endswith("line 3")
+
+
+@pytest.mark.parametrize("reply", [3, None, ["Hi"], {"content": "Hi"}])
+def test_something_that_is_no_reply_is_named(reply: Any) -> None:
+    with pytest.raises(EvonbError, match=f"found {type(reply).__name__}") as caught:
+        ask(ScriptedModel([reply], tokens_per_s=0))
+    assert "LLMChatResponse" in caught.value.fix
