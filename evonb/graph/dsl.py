@@ -153,6 +153,9 @@ def router(*targets: Any) -> Callable[[Callable[..., Any]], RouterFunction]:
     Args:
         targets: Names of the possible targets (or the nodes themselves), or one mapping from what the function answers
             to targets; its keys are the labels in the picture.
+
+    Raises:
+        GraphError: There are no targets, or one is neither a name nor a node.
     """
     if len(targets) == 1 and callable(targets[0]) and not isinstance(targets[0], _Chainable):
         raise GraphError("@router needs its targets", fix='write @router("billing", "tech")')

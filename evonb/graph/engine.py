@@ -128,6 +128,11 @@ class GraphEngine(BaseComponent):
 
         Returns:
             The results in the order of the inputs; in place of a failed run's result stands its error.
+
+        Raises:
+            GraphError: `concurrency` is no number above 0.
+            StateError: The inputs are no list.
+            MissingDependency: A progress bar is wanted, and `tqdm` is missing.
         """
         return await run_all(self.run, inputs, concurrency, progress=progress)
 

@@ -15,7 +15,7 @@ from evonb.graph.annotations import Declared, declared_keys, function_name, stra
 from evonb.graph.failure import text_of
 from evonb.graph.isolate import is_atom, take, wrap
 from evonb.graph.message_log import MessageLog, append_log, clean_messages
-from evonb.graph.near import near_names
+from evonb.graph.near import near_names, short
 from evonb.graph.strategies import BUILT_IN, StateUpdater, Strategy, UnknownStrategy
 from evonb.graph.validation import Check, blank_value, constraints, exact_types, has_strategies, make_check
 from evonb.typing import MISSING
@@ -163,7 +163,9 @@ class CustomField(Field):
         try:
             return self.check(take(merged))
         except StateError as error:
-            error.what = f"Update strategy {self.strategy!r} returned {_found(merged)}. {error.what}"
+            error.what = (
+                f"Update strategy {self.strategy!r} returned {type(merged).__name__} {short(merged)}. {error.what}"
+            )
             raise
 
 
@@ -189,7 +191,9 @@ class NestedField(Field):
         if new is old:
             return MISSING
         if not isinstance(new, Mapping):
-            raise StateError(f"State key {self.name!r} takes a dict of changes, found {_found(new)}")
+            raise StateError(
+                f"State key {self.name!r} takes a dict of changes, found {type(new).__name__} {short(new)}"
+            )
         before = {} if old is MISSING else old
         cleaned = {
             key: self._field(key).clean(value, before.get(key, MISSING), node_name) for key, value in new.items()
@@ -201,9 +205,6 @@ class NestedField(Field):
         for key, value in new.items():
             merged[key] = self._field(key).merge(merged.get(key, MISSING), value)
         return merged
-
-    def blank(self) -> Any:
-        return MISSING if self.declared.optional else blank_value(self.annotation)
 
 
 def compile_field(declared: Declared) -> Field:
@@ -266,8 +267,3 @@ def unknown_key(key: str, known: Any) -> StateError:
         f"The state has no key {key!r}; {has}",
         fix=f"write {near[0]!r}, or declare {key!r} in the schema" if near else "",
     )
-
-
-def _found(value: Any) -> str:
-    text = repr(value)
-    return f"{type(value).__name__} {text if len(text) <= 60 else text[:57] + '...'}"

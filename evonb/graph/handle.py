@@ -139,7 +139,13 @@ async def run_all(
     *,
     progress: bool,
 ) -> list[Any]:
-    """`run` for each input, some at a time; results and errors in the order of the inputs."""
+    """`run` for each input, some at a time; results and errors in the order of the inputs.
+
+    Raises:
+        GraphError: `concurrency` is no number above 0.
+        StateError: The inputs are no list.
+        MissingDependency: A progress bar is wanted, and `tqdm` is missing.
+    """
     if isinstance(concurrency, bool) or not isinstance(concurrency, int) or concurrency < 1:
         raise GraphError(
             f"concurrency is {concurrency!r}, expected a number above 0", where="run_many", fix="concurrency=8"

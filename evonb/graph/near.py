@@ -7,7 +7,7 @@ from typing import TypeVar
 
 from evonb.errors import EvonbError
 
-__all__ = ["near_names", "wrong_kind"]
+__all__ = ["near_names", "short", "wrong_kind"]
 
 _E = TypeVar("_E", bound=EvonbError)
 
@@ -17,6 +17,12 @@ def near_names(name: object, known: Iterable[str], n: int = 1) -> list[str]:
     from difflib import get_close_matches  # only errors need it, importing evonb doesn't
 
     return get_close_matches(str(name), list(known), n=n)
+
+
+def short(value: object) -> str:
+    """A value as errors show it, at most sixty characters of it."""
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
 
 
 def wrong_kind(error: type[_E], expected: str, found: object, *, where: str = "", fix: str = "") -> _E:

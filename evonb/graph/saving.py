@@ -153,7 +153,11 @@ class Saver:
     # --- code ------------------------------------------------------------------------------------
 
     def code(self, thing: Any, place: str) -> dict[str, Any]:
-        """A function, class or callable object as data."""
+        """A function, class or callable object as data.
+
+        Raises:
+            GraphError: It can't be saved; `place` is named.
+        """
         if isinstance(thing, functools.partial):
             parts = {"function": thing.func, "args": list(thing.args), "kwargs": thing.keywords}
             saved = {key: self.save(item, f"{place}.{key}") for key, item in parts.items()}

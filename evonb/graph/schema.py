@@ -220,7 +220,11 @@ class CompiledSchema:
             values[key] = new if field is None or field.overwrites else field.merge(values[key], new)
 
     def changes(self, answer: Any, role: str, values: Values | None = None) -> Mapping[str, Any]:
-        """The mapping in what user code gave as delta, inputs or a whole state."""
+        """The mapping in what user code gave as delta, inputs or a whole state.
+
+        Raises:
+            StateError: It is no mapping and no such model.
+        """
         if answer is None:
             return {}
         if isinstance(answer, Mapping):

@@ -54,7 +54,11 @@ def load_function(data: Mapping[str, Any], place: str, *, trust: bool) -> Any:
 
 
 def dump_builder(builder: GraphBuilder, graph_name: str, version: str) -> dict[str, Any]:
-    """The data of a builder; every fault of it is reported at once."""
+    """The data of a builder; every fault of it is reported at once.
+
+    Raises:
+        GraphError: Something in it can't be saved.
+    """
     faults: Faults = []
     with sharing():
         parts = _dump_parts(builder.state_schema, builder._nodes, builder._edges, faults)
@@ -123,7 +127,12 @@ def _tried(save: Callable[[], Any], faults: Faults) -> Any:
 
 
 def load_builder(cls: type[_B], data: Mapping[str, Any], *, trust: bool) -> _B:
-    """The builder of data that `dump_builder` made; every piece that isn't trusted is named at once."""
+    """The builder of data that `dump_builder` made; every piece that isn't trusted is named at once.
+
+    Raises:
+        Untrusted: A piece isn't signed, and `trust` is off.
+        GraphError: The data are incomplete or damaged.
+    """
     refused: Faults = []
     try:
         with sharing():

@@ -11,6 +11,7 @@ from pydantic_core import ValidationError
 from evonb._typeddicts import for_pydantic
 from evonb.errors import StateError
 from evonb.graph.annotations import declared_keys, is_function, is_union, strategy_name, unwrap
+from evonb.graph.near import short
 
 if TYPE_CHECKING:
     from pydantic import TypeAdapter
@@ -83,15 +84,11 @@ def unfit(name: str, error: ValidationError) -> StateError:
     faults = error.errors(include_url=False)
     first = faults[0]
     path = "".join(f"[{part!r}]" if isinstance(part, int) else f".{part}" for part in first["loc"])
-    what = f"State key '{name}{path}' can't be {_shown(first['input'])}: {first['msg']}"
+    given = first["input"]
+    what = f"State key '{name}{path}' can't be {type(given).__name__} {short(given)}: {first['msg']}"
     if len(faults) > 1:
         what += f" (and {len(faults) - 1} more)"
     return StateError(what, fix=f"give '{name}' a value that fits its annotation in the schema")
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return f"{type(value).__name__} {text if len(text) <= 60 else text[:57] + '...'}"
 
 
 def blank_value(annotation: Any) -> Any:

@@ -47,7 +47,11 @@ class ChatModel(Protocol):
 
 
 def putter(sink: ChunkSink | None) -> Callable[[ChatStreamChunk], object]:
-    """The function that hands a piece to `sink`; one that drops it when there is no sink."""
+    """The function that hands a piece to `sink`; one that drops it when there is no sink.
+
+    Raises:
+        TypeError: `sink` is no function and has no `put`.
+    """
     if sink is None:
         return lambda _chunk: None
     put = getattr(sink, "put", sink)

@@ -93,7 +93,11 @@ def tools_to_wire(tools: Iterable[Any]) -> list[dict[str, Any]]:
 
 
 def response_format(schema: type[BaseModel] | Mapping[str, Any]) -> dict[str, Any]:
-    """The request option that makes a server write JSON of this schema and nothing else."""
+    """The request option that makes a server write JSON of this schema and nothing else.
+
+    Raises:
+        EvonbError: The schema is neither a pydantic class nor a mapping.
+    """
     if isinstance(schema, type) and issubclass(schema, BaseModel):
         schema = schema.model_json_schema()
     if not isinstance(schema, Mapping):

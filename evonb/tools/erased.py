@@ -68,7 +68,11 @@ def check_tool(tool: object) -> None:
 
 
 def declared_mode(tool: object) -> Mode:
-    """How the tool runs: its `mode`, else by whether `execute` is a coroutine function."""
+    """How the tool runs: its `mode`, else by whether `execute` is a coroutine function.
+
+    Raises:
+        ToolError: Its `mode` is neither "sync" nor "async".
+    """
     mode = getattr(tool, "mode", None)
     if mode in ("sync", "async"):
         return mode  # type: ignore[no-any-return]

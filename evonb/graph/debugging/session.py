@@ -116,7 +116,11 @@ class Session:
 
     @property
     def line(self) -> Line:
-        """The history; of a reopened session what going on needs, which is read from the store now."""
+        """The history; of a reopened session what going on needs, which is read from the store now.
+
+        Raises:
+            SessionError: No session has begun, or the stored run can't be read.
+        """
         if self.load is not None:
             load, self.load = self.load, None
             load()

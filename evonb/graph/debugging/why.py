@@ -16,6 +16,7 @@ from evonb.graph.debugging.points import Point, Waiting
 from evonb.graph.debugging.steps import RAN
 from evonb.graph.debugging.ways import line_to
 from evonb.graph.failure import ordinal
+from evonb.graph.near import short
 from evonb.graph.plan import EdgePlan, NodePlan
 from evonb.graph.topology import node_id
 from evonb.graph.waits import parted
@@ -195,7 +196,7 @@ def _not_chosen(session: Session, node: NodePlan, moment: Moment, edge: EdgePlan
     chosen = tuple(hop.target.name for hop in moment.hops if hop.edge is edge)
     values = _seen_values(session, moment, edge)
     name = getattr(getattr(edge.spec, "router", None), "__name__", "its router")
-    shown = ", ".join(f"{key} = {_short(value)}" for key, value in values.items())
+    shown = ", ".join(f"{key} = {short(value)}" for key, value in values.items())
     facts = {"router": name, "of": edge.source, "chosen": chosen, "declared": tuple(edge.targets), "values": values}
     facts["step"] = moment.number
     went = " and ".join(chosen) or "none of its targets"
@@ -221,8 +222,3 @@ def _names_in(router: Any) -> set[str]:
         return set() if code is None else {*code.co_names, *(each for each in code.co_consts if isinstance(each, str))}
     texts = {each.value for each in ast.walk(tree) if isinstance(each, ast.Constant) and isinstance(each.value, str)}
     return texts | {each.attr for each in ast.walk(tree) if isinstance(each, ast.Attribute)}
-
-
-def _short(value: Any) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."
