@@ -5,6 +5,7 @@ import { densityBars } from "../src/core/density.ts";
 import { editedNodes, lineage, shownStep } from "../src/core/overlay.ts";
 import { type Job, layTimeline, MOST_LANES } from "../src/core/timeline.ts";
 import { cellsOf, folded, isFold, type Slot } from "../src/core/timeline_cells.ts";
+import { shareOut } from "../src/core/timeline_widths.ts";
 import type { DebugState, WireStep } from "../src/protocol/generated_debugging.ts";
 
 function step(number: number, node: string, more: Partial<WireStep> = {}): WireStep {
@@ -229,5 +230,22 @@ describe("the strip of a long run", () => {
 
   it("has no bars for no steps", () => {
     expect(densityBars(state([]), 160)).toEqual([]);
+  });
+});
+
+describe("the columns of the timeline", () => {
+  const needs = { names: [50, 60], uses: [0, 100] };
+
+  it("show what steps called only where everything fits", () => {
+    // 124 for the lanes' names, 34 for each time and gap: 302 for the names, 402 with what was called.
+    expect(shareOut(needs, 402)).toMatchObject({ tight: false, roomy: true });
+    expect(shareOut(needs, 401)).toMatchObject({ tight: false, roomy: false });
+    expect(shareOut(needs, 402).template).toContain(", 190px)");
+    expect(shareOut(needs, 401).template).toContain(", 90px)");
+  });
+
+  it("give up the times before anything scrolls", () => {
+    expect(shareOut(needs, 302).tight).toBe(false);
+    expect(shareOut(needs, 301).tight).toBe(true);
   });
 });

@@ -7,7 +7,7 @@ import { position, sayStep } from "../core/debug_words.ts";
 import { atEnd } from "../core/ending.ts";
 import { shownStep } from "../core/overlay.ts";
 import { type Job, layTimeline, STRIP_ABOVE, type TimelineLayout } from "../core/timeline.ts";
-import { stepUse } from "../core/tool_words.ts";
+import { type Needs, needs, shareOut } from "../core/timeline_widths.ts";
 import type { DebugState, WireBranch } from "../protocol/generated_debugging.ts";
 import { button } from "./controls.ts";
 import { debugIcon } from "./debug_icons.ts";
@@ -33,14 +33,6 @@ export interface Live {
 
 const HEAD_ROW = 1;
 const LANE_COLUMN = 1;
-const SIGN_PX = 28;
-const LETTER_PX = 7.1;
-const TIME_PX = 30;
-const USE_PX = 190;
-const USE_LETTER_PX = 6.2;
-const USE_GAP_PX = 14; // and the dot of an effect
-const GAP_PX = 4;
-const LANES_PX = 124; // lanes' names and the rims
 
 export class TimelineView {
   readonly element: HTMLElement;
@@ -53,8 +45,7 @@ export class TimelineView {
   private _names: (id: string) => string = (id) => id;
   private _live: Live = { nodes: [], look: "paused" };
   private _shownAt = "";
-  private _widths: readonly number[] = [];
-  private _uses: readonly number[] = [];
+  private _needs: Needs = { names: [], uses: [] };
   private _width = 0;
 
   constructor(
@@ -83,8 +74,7 @@ export class TimelineView {
     const layout = layTimeline(state, this._unfolded, this._live.nodes);
     this._layout = layout;
     this._strip.update(state, state.steps.length > STRIP_ABOVE);
-    this._widths = namePixels(layout, names);
-    this._uses = usePixels(layout);
+    this._needs = needs(layout, names);
     this._fit();
     this._grid.style.gridTemplateRows = `19px repeat(${layout.rows}, 22px)`;
     this._parts.update(this._drawn(layout, state));
@@ -92,21 +82,13 @@ export class TimelineView {
     this._bringIntoView(state);
   }
 
-  /**
-   * Shares the width out: with little room what steps called goes, then the times, then the columns scroll. Also after a
-   * change of size.
-   */
+  /** Also after a change of size. */
   private _fit(): void {
-    const { _widths: widths, _grid: grid } = this;
-    const wanted = widths.reduce((sum, width) => sum + width + TIME_PX + GAP_PX, LANES_PX);
-    const used = this._uses.reduce((sum, width) => sum + width, 0);
-    const isRoomy = used > 0 && wanted + used <= this._width;
-    grid.classList.toggle("tight", wanted > this._width);
-    grid.classList.toggle("roomy", isRoomy);
-    const most = (width: number, at: number) => width + TIME_PX + (isRoomy ? (this._uses[at] ?? 0) : 0);
-    const columns = widths.map((width, at) => `minmax(min(${width}px, var(--job-most)), ${most(width, at)}px)`);
-    const template = `var(--lane-w) ${columns.join(" ") || "0px"} minmax(0, 1fr)`;
-    if (grid.style.gridTemplateColumns !== template) grid.style.gridTemplateColumns = template;
+    const { tight, roomy, template } = shareOut(this._needs, this._width);
+    this._grid.classList.toggle("tight", tight);
+    this._grid.classList.toggle("roomy", roomy);
+    const style = this._grid.style;
+    if (style.gridTemplateColumns !== template) style.gridTemplateColumns = template;
   }
 
   private _describe(state: DebugState): void {
@@ -296,38 +278,5 @@ function jobKey(job: Job): string {
     case "ghost":
     case "live":
       return job.kind;
-  }
-}
-
-/** What each column needs for its longest name. */
-function namePixels(layout: TimelineLayout, names: (id: string) => string): number[] {
-  const letters = layout.heads.map(() => 4);
-  for (const job of layout.jobs) letters[job.column] = Math.max(letters[job.column] ?? 0, lettersOf(job, names));
-  return letters.map((count) => Math.round(Math.min(112, SIGN_PX + count * LETTER_PX)));
-}
-
-/** What each column needs for what its steps called and used. */
-function usePixels(layout: TimelineLayout): number[] {
-  const pixels = layout.heads.map(() => 0);
-  for (const job of layout.jobs) {
-    const letters = job.kind === "step" ? stepUse(job.step).length : 0;
-    const wide = letters === 0 ? 0 : Math.min(USE_PX, Math.round(letters * USE_LETTER_PX) + USE_GAP_PX);
-    pixels[job.column] = Math.max(pixels[job.column] ?? 0, wide);
-  }
-  return pixels;
-}
-
-function lettersOf(job: Job, names: (id: string) => string): number {
-  switch (job.kind) {
-    case "step":
-      return names(job.step.node).length;
-    case "fold":
-      return job.fold.nodes.map(names).join(" ⇄ ").length + 3;
-    case "lanes":
-      return 8;
-    case "ghost":
-      return 0; // runs on over the empty columns beside it
-    case "live":
-      return job.nodes.map(names).join(", ").length;
   }
 }
