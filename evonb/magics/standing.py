@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from evonb.graph.asking import Question
@@ -53,7 +53,7 @@ def standing_of(debugger: GraphEngineDebugger) -> Standing:
     step = next((each for each in line if each.number == at), None)
     lines = [_headline(debugger, status, line, at, looking), *_last(step), *asked_lines(debugger.questions())]
     if status not in ("running", "pausing") or looking is not None:
-        lines += _waits(debugger.waiting())
+        lines += _waits(debugger.waiting(), {each.id: each.problem for each in debugger.breakpoints() if each.problem})
     return Standing(status, at, tuple(lines))
 
 
@@ -102,11 +102,11 @@ def _last(step: Step | None) -> list[str]:
     return [f"  step {step.number}: {step.node}{visit} {step.status}{wrote}{error}"]
 
 
-def _waits(waiting: Sequence[WaitingTask]) -> list[str]:
+def _waits(waiting: Sequence[WaitingTask], problems: Mapping[str, str]) -> list[str]:
     ready = [each for each in waiting if each.can_run]
     lines = []
     if ready:
-        lines.append("  next: " + ", ".join(each.node_name + _why_held(each) for each in ready))
+        lines.append("  next: " + ", ".join(each.node_name + _why_held(each, problems) for each in ready))
     for each in waiting:
         if not each.can_run:
             count = f"{len(each.arrived)} of {len(each.arrived) + len(each.missing)} arrived"
@@ -114,7 +114,8 @@ def _waits(waiting: Sequence[WaitingTask]) -> list[str]:
     return lines
 
 
-def _why_held(task: WaitingTask) -> str:
+def _why_held(task: WaitingTask, problems: Mapping[str, str]) -> str:
     if not task.held:
         return ""
-    return " (run up to it)" if task.held == "run_to" else f" (breakpoint {task.held})"
+    problem = f": {problems[task.held]}" if task.held in problems else ""
+    return " (run up to it)" if task.held == "run_to" else f" (breakpoint {task.held}{problem})"

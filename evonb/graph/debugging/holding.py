@@ -276,7 +276,8 @@ class Holding:
             return None
 
     def _problem(self, each: Breakpoint, condition: Condition, error: Exception) -> Breakpoint:
-        text = f"its condition {condition.text} failed: {type(error).__name__}: {error}"
+        named = f" {condition.text}" if condition.text else ""
+        text = f"its condition{named} failed: {type(error).__name__}: {error}"
         return self.breakpoints.change(each.id, problem=text)
 
     def _print(self, each: Breakpoint, state: Any, delta: Any, place: str) -> None:

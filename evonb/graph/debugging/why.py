@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from evonb.graph import record as records
 from evonb.graph.debugging.asked import questions_of
+from evonb.graph.debugging.effects import verdict
 from evonb.graph.debugging.line import Moment
 from evonb.graph.debugging.points import Point, Waiting
 from evonb.graph.debugging.steps import RAN
 from evonb.graph.debugging.ways import line_to
+from evonb.graph.decide import Task
 from evonb.graph.failure import ordinal
 from evonb.graph.near import short
 from evonb.graph.plan import EdgePlan, NodePlan
@@ -85,8 +87,17 @@ def _ready(session: Session, waiting: Waiting) -> Why:
     held = session.holding.holder(waiting)
     if held is not None:
         what = "run_to runs up to it" if held == "run_to" else f"breakpoint {held} holds it"
-        return Why("held", f"{name} could run; {what}.", {"breakpoint": held})
-    return Why("ready", f"{name} is ready and runs next.", {"after": _parents(waiting)})
+        problem = next((each.problem for each in session.breakpoints if each.id == held), "")
+        facts = {"breakpoint": held, **({"problem": problem} if problem else {})}
+        return Why("held", f"{name} could run; {what}{', as ' + problem if problem else ''}.", facts)
+    facts = {"after": _parents(waiting)}
+    found = None if waiting.number in session.performer.allowed else verdict(session, waiting)
+    if found is None or found.by is None:
+        return Why("ready", f"{name} is ready and runs next.", facts)
+    asks = "would act again with another state: going on asks first"
+    then = asks if found.what == "ask" else "isn't run again: its recorded answer is used"
+    facts["acted in"] = found.by.number
+    return Why("ready", f"{name} is ready. It acted already, in step {found.by.number}, and {then}.", facts)
 
 
 def _parents(waiting: Waiting) -> tuple[str, ...]:
@@ -153,13 +164,28 @@ def _twice(session: Session, node: NodePlan, ran: list[Moment]) -> Why:
     ways = ", ".join(f"{ordinal(at)} after {' and '.join(names)}" for at, (_, names) in enumerate(visits[:5], 1))
     more = ", ..." if len(visits) > 5 else ""
     reason = ""
-    if node.joins is None and len({names for _, names in visits}) > 1:
+    apart = any(not _comes_from(each.ran.task, ran[0].ran.task) for each in ran[1:] if each.ran and ran[0].ran)
+    if node.joins is None and apart and len({names for _, names in visits}) > 1:
         reason = ' Its mode is "any": it runs once for each that arrives; "all" would wait for all of them.'
     elif _in_loop(session, node):
         reason = " It is part of a loop."
     facts = {"steps": tuple(number for number, _ in visits), "after": tuple(names for _, names in visits)}
     facts["mode"] = ("any",) if node.joins is None else ("all",)
     return Why("ran twice", f"{node.name} ran {len(visits)} times: {ways}{more}.{reason}", facts)
+
+
+def _comes_from(task: Task | None, former: Task | None) -> bool:
+    """Whether one execution led to another, as in a loop."""
+    todo, seen = [task], set()
+    while todo:
+        each = todo.pop()
+        if each is None or id(each) in seen:
+            continue
+        if each is former:
+            return True
+        seen.add(id(each))
+        todo += each.parents
+    return False
 
 
 def _in_loop(session: Session, node: NodePlan) -> bool:

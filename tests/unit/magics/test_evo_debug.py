@@ -355,3 +355,10 @@ async def stuck() -> None:
     """As if somebody pressed Ctrl-C while a node waits."""
     signal.raise_signal(signal.SIGINT)
     await asyncio.Event().wait()
+
+
+def test_a_stop_by_a_condition_that_failed_says_so(terminal: Notebook) -> None:
+    terminal.ok("%evo break draft if scroe > 1")
+    assert "next: draft (breakpoint 1: its condition scroe > 1 failed: NameError" in said(
+        terminal, "%evo debug desk {}"
+    )

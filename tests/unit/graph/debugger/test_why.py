@@ -90,3 +90,35 @@ async def test_reasons_are_those_of_the_moment_that_is_shown(graphs: Any) -> Non
     assert graph.why("d").kind == "waits"
     graph.goto(1)
     assert graph.why("d").kind == "not reached"
+
+
+async def test_the_entry_of_a_loop_is_not_told_to_wait_for_all(graphs: Any) -> None:
+    builder = graphs.builder(("ab",))
+    builder.add_condition_edge("b", lambda state: "a" if state["n"] < 4 else "end", ["a", "end"])
+    graph = graphs.debugging(builder)
+    await graph.debug({"n": 0})
+    assert str(graph.why("a")) == "a ran 2 times: 1st after start, 2nd after b. It is part of a loop."
+
+
+async def test_a_breakpoint_whose_condition_failed_tells_so(graphs: Any) -> None:
+    graph = graphs()
+    graph.add_breakpoint("b", condition="nn > 1")
+    graph.add_breakpoint("c", condition=lambda state: 1 / 0)
+    await graph.debug({"n": 0})
+    failed = "its condition nn > 1 failed: NameError: name 'nn' is not defined"
+    assert str(graph.why("b")) == f"b could run; breakpoint 1 holds it, as {failed}."
+    await graph.step_over()
+    assert "as its condition failed: ZeroDivisionError" in str(graph.why("c"))
+
+
+async def test_an_effect_that_acted_already_says_what_going_on_does(graphs: Any) -> None:
+    graph = graphs(effects="c")
+    await graph.debug({"n": 0})
+    graph.goto(2)
+    assert str(graph.why("c")).endswith(
+        "It acted already, in step 3, and isn't run again: its recorded answer is used."
+    )
+    graph.edit("n", 100)
+    assert "in step 3, and would act again with another state: going on asks first" in str(graph.why("c"))
+    graph.allow_rerun(graph.find("c"))
+    assert str(graph.why("c")) == "c is ready and runs next."
