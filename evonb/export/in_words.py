@@ -7,7 +7,7 @@ from collections import Counter
 from evonb.export.counting import plural
 from evonb.export.measure import clean, visible
 from evonb.export.tool_words import called, used
-from evonb.export.words import arrived, asks, chip, headline, names, status_words, time_of, waits_for
+from evonb.export.words import arrived, asks, chip, headline, names, status_words, time_of, waits_for, with_stops
 from evonb.protocol.durations import SPACE
 from evonb.protocol.snapshot import NodeState, Preview, Snapshot, WireError, WireNode
 
@@ -22,6 +22,7 @@ def still_text(snapshot: Snapshot) -> str:
 
     Very large graphs name the nodes that took part and count the others.
     """
+    snapshot = with_stops(snapshot)
     name, word, facts = snapshot["graph"]["name"], chip(snapshot)[1], headline(snapshot)
     lines = [f"Graph {clean(name)}: {word}, {facts}" if facts else f"Graph {clean(name)}: {word}", *_nodes(snapshot)]
     lines += _findings(snapshot)

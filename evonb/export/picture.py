@@ -11,7 +11,7 @@ from evonb.export.measure import cut, frame_letters, shown_label, shown_name, vi
 from evonb.export.paths import head_path, line_path
 from evonb.export.shared import place, shapes
 from evonb.export.svg import Element, el, group, path, rect, text
-from evonb.export.words import findings_of, names, say_findings, say_node, time_of, visits_badge
+from evonb.export.words import findings_of, names, say_findings, say_node, time_of, visits_badge, with_stops
 from evonb.protocol.snapshot import EdgeState, NodeState, NodeStatus, Snapshot, WireBox, WireEdge, WireFinding, WireNode
 
 _FINDING_LOOKS = {"error": "failed", "warning": "waiting", "note": "idle"}
@@ -51,6 +51,7 @@ def _looks(part: dict[str, str | float]) -> dict[str, str | float]:
 
 def picture(snapshot: Snapshot, prefix: str) -> list[Element]:
     """The graph, lowest layer first: frames, edges (faint, plain, taken), nodes, labels."""
+    snapshot = with_stops(snapshot)
     nodes, layout = snapshot["graph"]["nodes"], snapshot["layout"]
     drawn = [node for node in nodes if node["id"] in layout["boxes"]]
     frames = {node["parent"] for node in drawn}

@@ -51,7 +51,11 @@ def headline(snapshot: Snapshot) -> str:
         case "running":
             parts = [*_under_way(snapshot, time), run["message"]]
         case "paused":
-            parts = [run["reason"], time]
+            states = with_stops(snapshot)["nodes"]
+            stopped = [
+                visible(node["name"]) for node in user_nodes(snapshot) if states[node["id"]]["status"] == "paused"
+            ]
+            parts = [f"before {listed(stopped)}" if stopped else "", run["reason"], time]
         case "finished":
             whole = run["reason"] == "completed"
             parts = [plural(run["turns"], "step"), time, run["message"]] if whole else [run["message"], time]
@@ -60,6 +64,17 @@ def headline(snapshot: Snapshot) -> str:
             place = f"at {names(snapshot).get(failed, failed)}, " if failed is not None else ""
             return f"{place}step {run['turns']} · {time}"
     return " · ".join(part for part in parts if part)
+
+
+def with_stops(snapshot: Snapshot) -> Snapshot:
+    """The picture of a run that has stopped: what could run next stands behind a gate."""
+    if snapshot["run"]["status"] != "paused":
+        return snapshot
+    nodes: dict[str, NodeState] = {
+        name: {**state, "status": "paused"} if state["status"] == "queued" else state
+        for name, state in snapshot["nodes"].items()
+    }
+    return {**snapshot, "nodes": nodes}
 
 
 def asks(state: NodeState | None) -> bool:

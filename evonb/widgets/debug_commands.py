@@ -184,7 +184,8 @@ class DebugCommands:
     async def _why(self, command: Command) -> WhyResult:
         node = str(command.get("node"))
         why = self._debugger.why(node)
-        facts = [f"{name}: {preview(value)['text']}" for name, value in why.facts.items()]
+        # The sentence names the breakpoint already.
+        facts = [f"{name}: {preview(value)['text']}" for name, value in why.facts.items() if name != "breakpoint"]
         return {"kind": why.kind, "title": f"Why: {node}", "sentences": [why.sentence, *facts]}
 
     async def _compare(self, command: Command) -> CompareResult:

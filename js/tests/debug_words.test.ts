@@ -98,6 +98,7 @@ describe("captions", () => {
   it("name the step and its visit, and count what changed", () => {
     expect(flat(caption(past().debug, names))).toBe("After step 9: draft, 2nd visit");
     expect(changedWords(past().debug)).toBe("3 of 9 keys changed");
+    expect(changedWords({ ...past().debug, state: [] })).toBe("no keys yet");
     expect(flat(caption({ ...past().debug, looking: 0 }, names))).toBe("Before the first step");
   });
 });

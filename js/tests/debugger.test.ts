@@ -391,6 +391,14 @@ describe("the state", () => {
     expect(count()).toBe(2);
   });
 
+  it("says after which step it has no keys", async () => {
+    const { debug, ...rest } = asking();
+    const { el } = await open({ ...rest, debug: { ...debug, state: [] } });
+    const cap = one(el, ".p-state .cap");
+    expect(cap.hidden).toBe(false);
+    expect(cap.textContent).toBe("After step 13: run_testsno keys yet");
+  });
+
   it("watches expressions", async () => {
     const { el, model } = await open(paused());
     expect(one(el, ".watches .bad").textContent).toContain("did you mean 'score'?");

@@ -386,6 +386,19 @@ describe("several views and their end", () => {
   });
 });
 
+describe("a run that has stopped", () => {
+  it("stands behind a gate before what could run next, and goes on from there", () => {
+    const { el, model } = open(IDLE);
+    const queued = { type: "node_queued", at_s: 1, node: "human_review" } as const;
+    send(model, STARTED, queued, { type: "run_paused", at_s: 1, reason: "breakpoint", waiting: ["human_review"] });
+    expect(node(el, "human_review").querySelector(".gate")).not.toBeNull();
+    expect(node(el, "human_review").getAttribute("aria-label")).toBe("human_review, stopped before");
+    expect(el.querySelector(".facts")?.textContent).toMatch(/^before human_review · breakpoint/);
+    send(model, start("human_review"));
+    expect(node(el, "human_review").querySelector(".gate")).toBeNull();
+  });
+});
+
 describe("the end of a run", () => {
   it("leaves nothing running: what was cut off, queued or never reached says so", () => {
     const { el, model } = open(IDLE);

@@ -175,6 +175,12 @@ def test_a_failed_node_is_mended_and_tried_again(open_notebook: OpenNotebook, sc
     panel.expect_nodes(draft="failed")
     panel.expect_text("socre")
     panel.expect_tied("draft")
+    # The host's line height would cut off the wave below the line at fault.
+    line = panel.root.locator(".failure .source .hit")
+    expect(line).to_have_css("line-height", "17.25px")
+    # One way on is loud.
+    accent = panel.root.get_by_role("button", name="Retry").evaluate("each => getComputedStyle(each).backgroundColor")
+    expect(panel.tool("resume")).not_to_have_css("background-color", accent)
     panel.screenshot(screens / "debugger-failed.png")
     notebook.run(3)
     panel.root.get_by_role("button", name=re.compile("Retry")).first.click()

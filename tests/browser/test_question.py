@@ -61,6 +61,7 @@ def test_a_question_is_answered_by_mouse_and_by_keys(open_notebook: OpenNotebook
     panel.expect_node("check", "waiting")
     panel.expect_text("check asks: Refund this order?")
     assert panel.page.evaluate("document.activeElement.closest('.ask')") is None
+    expect(card(panel).locator("kbd").first).to_have_css("font-size", "10.5px")  # the host has a size of its own
 
     # By mouse: first an answer that is refused.
     amount = card(panel).get_by_label("amount")

@@ -152,7 +152,7 @@ export function caption(state: DebugState, names: Names): Rich {
 /** "3 of 9 keys changed" */
 export function changedWords(state: DebugState): string {
   const changed = state.state.filter((key) => key.change !== "").length;
-  if (state.state.length === 0) return "";
+  if (state.state.length === 0) return "no keys yet";
   return changed === 0
     ? plural(state.state.length, "key")
     : `${changed} of ${plural(state.state.length, "key")} changed`;

@@ -54,8 +54,11 @@ export function headline(snapshot: Snapshot, index: GraphIndex, elapsedS: number
       return run.message || `Run it with await ${callableName(snapshot.graph.name)}.run({…})`;
     case "running":
       return [...underWay(snapshot, index, time), run.message].filter(Boolean).join(" · ");
-    case "paused":
-      return [run.reason, time].filter(Boolean).join(" · ");
+    case "paused": {
+      const stopped = userNodes(snapshot).filter(({ id }) => isStoppedBefore(lookUp(snapshot.nodes, id)));
+      const place = stopped.length === 0 ? "" : `before ${listWords(stopped.map(({ id }) => nameOf(index, id)))}`;
+      return [place, run.reason, time].filter(Boolean).join(" · ");
+    }
     case "finished":
       return (run.reason === "completed" ? [plural(run.turns, "step"), time, run.message] : [run.message, time])
         .filter(Boolean)
@@ -65,6 +68,20 @@ export function headline(snapshot: Snapshot, index: GraphIndex, elapsedS: number
       return `${node}step ${run.turns} · ${time}`;
     }
   }
+}
+
+function isStoppedBefore(state: NodeState | undefined): boolean {
+  return state?.status === "queued" || state?.status === "paused";
+}
+
+/** The picture of a run that has stopped: what could run next stands behind a gate. */
+export function withStops(snapshot: Snapshot): Snapshot {
+  if (snapshot.run.status !== "paused") return snapshot;
+  const nodes = Object.entries(snapshot.nodes).map(([id, state]): [string, NodeState] => [
+    id,
+    state.status === "queued" ? { ...state, status: "paused" } : state,
+  ]);
+  return { ...snapshot, nodes: Object.fromEntries(nodes) };
 }
 
 function callableName(name: string): string {

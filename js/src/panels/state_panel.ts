@@ -49,7 +49,7 @@ export class StatePanel implements Panel {
     this.form.element.hidden = !mayRun || !(this._asksInputs || (state.status === "idle" && isBlank));
     if (!mayRun) this._asksInputs = false;
     if (!this.form.element.hidden) this.form.update(view);
-    this._cap.hidden = isBlank;
+    this._cap.hidden = isBlank && !this.form.element.hidden;
     this._title.replaceChildren(...richNodes(caption(state, view.names)));
     setText(this._count, changedWords(state));
     this._tree.update(view);

@@ -5,6 +5,7 @@ import { onlyAsks } from "../core/asks.ts";
 import { atEnd } from "../core/ending.ts";
 import { lastNode, nodeOfInterest } from "../core/follow.ts";
 import { narrate } from "../core/narrate.ts";
+import { withStops } from "../core/words.ts";
 import { CARD_WIDTH } from "../panels/side.ts";
 import type { Snapshot, WireEvent } from "../protocol/generated.ts";
 import { html, setAttribute, setText } from "../view/dom.ts";
@@ -114,7 +115,7 @@ export class GraphView {
   private _draw(): void {
     this._frame = 0;
     if (this._signal.aborted) return;
-    const { snapshot } = this._session.store;
+    const snapshot = withStops(this._session.store.snapshot);
     const scene = this._sceneFor(snapshot);
     const events = this._undrawn.splice(0);
     scene.update(snapshot, events, this._cards.openNode);

@@ -259,3 +259,16 @@ def test_a_node_that_asks_is_drawn_and_told_with_its_question() -> None:
     assert "0 of 0 arrived" not in drawn
     (line,) = [line for line in still_text(snapshot).splitlines() if line.startswith("  read_code")]
     assert re.sub(" +", " ", line) == " read_code asks you: Read the secrets too?, 2 visits"
+
+
+def test_a_run_that_has_stopped_shows_a_gate_before_what_could_run_next_and_says_so() -> None:
+    snapshot = export_sample.finished()
+    snapshot["run"].update(status="paused", reason="breakpoint")
+    snapshot["nodes"]["summarise"].update(status="queued", queued=1)
+    drawn = still_svg(snapshot)
+    assert 'class="gate"' in drawn
+    assert "before summarise · breakpoint" in drawn
+    told = still_text(snapshot)
+    assert told.startswith("Graph support: Paused, before summarise · breakpoint")
+    assert re.search(r"summarise +stopped before", told)
+    assert snapshot["nodes"]["summarise"]["status"] == "queued"
