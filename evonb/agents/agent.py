@@ -19,9 +19,9 @@ from evonb.agents.toolbox import as_toolbox, schemas_of
 from evonb.graph.nodes import AsyncStreamNode
 from evonb.graph.streaming import StreamCtx, StreamWriter, current_ctx, stream_writer_env
 from evonb.graph.toolwatch import current_tool_watch
-from evonb.llm import EmptyReply, to_message
+from evonb.llm import EmptyReply
 from evonb.parsing import OutputParser
-from evonb.typing import AssistantMessage, ChatUsage, LLMChatResponse
+from evonb.typing import ChatUsage, LLMChatResponse
 
 __all__ = ["AgentNode"]
 
@@ -110,11 +110,11 @@ class AgentNode(AsyncStreamNode):
         model = pick_model(self.model, self._model_id(state, where))
         options = await self._request()
 
-        async def ask(conversation: Sequence[Any]) -> AssistantMessage:
+        async def ask(conversation: Sequence[Any]) -> LLMChatResponse:
             began = time.perf_counter()
             response = await model.chat(conversation, stream_writer=stream_writer, **options)
             self._tell(response, stream_writer, time.perf_counter() - began)
-            return to_message(_not_empty(response, where))
+            return _not_empty(response, where)
 
         done = await ask_until_parsed(
             ask,

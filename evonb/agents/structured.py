@@ -6,12 +6,22 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evonb.parsing import OutputParser, ParseError, ParseResult, ValidationResult, ValidationRule, ValidationStatus
-from evonb.typing import AssistantMessage, UserMessage
+from evonb.llm.wire import to_message
+from evonb.parsing import (
+    OutputFormat,
+    OutputParser,
+    ParseError,
+    ParseResult,
+    ValidationResult,
+    ValidationRule,
+    ValidationStatus,
+)
+from evonb.parsing.json_reader import CLOSED
+from evonb.typing import AssistantMessage, LLMChatResponse, UserMessage
 
 __all__ = ["Structured", "ask_until_parsed", "feedback", "is_good", "parser_for", "problem_of"]
 
-Ask = Callable[[Sequence[Any]], Awaitable[AssistantMessage]]
+Ask = Callable[[Sequence[Any]], Awaitable[LLMChatResponse]]
 OnRetry = Callable[[str, int], None]
 
 
@@ -48,10 +58,13 @@ async def ask_until_parsed(
     """
     conversation = list(messages)
     for attempt in range(1, retries + 2):
-        reply = await ask(conversation)
+        response = await ask(conversation)
+        reply = to_message(response)
         if parser is None or reply.tool_calls:
             return Structured(reply, None, attempt)
         result = tried(parser, reply.content)
+        if response.meta.get("finish_reason") == "length":
+            _refuse_cut(result)
         if is_good(result):
             return Structured(reply, result, attempt)
         if attempt <= retries:
@@ -94,6 +107,16 @@ def tried(parser: OutputParser, text: Any) -> ParseResult:
         return parser.parse(text if isinstance(text, str) else None)
     except ParseError as error:
         return ParseResult(None, parser.schema, error.trace, text if isinstance(text, str) else "")
+
+
+def _refuse_cut(result: ParseResult) -> None:
+    """Of a reply that ended at the limit of tokens only whole JSON is taken: 5 may have been the start of 50."""
+    trace = result.trace
+    if trace is None or (trace.detected_format is OutputFormat.JSON and CLOSED not in trace.repairs):
+        return
+    cut = ValidationResult(ValidationStatus.FAILED, message="the reply was cut off at the limit of tokens")
+    trace.validations.insert(0, cut)
+    trace.success = False
 
 
 def is_good(result: ParseResult) -> bool:

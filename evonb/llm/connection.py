@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import threading
 from collections.abc import Mapping
 from typing import Any
@@ -177,8 +178,12 @@ class Connection:
 
 
 def _address(url: str) -> str:
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.netloc:
+    try:
+        parts = urlsplit(url)
+        is_address = parts.scheme in ("http", "https") and bool(parts.netloc) and not re.search(r"\s", url)
+    except ValueError:  # brackets that don't match
+        is_address = False
+    if not is_address:
         raise ModelError(
             f"base_url {url!r} isn't an address",
             fix="give the whole address with http:// or https://, such as http://127.0.0.1:8080/v1",

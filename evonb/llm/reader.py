@@ -167,7 +167,8 @@ def _why_empty(response: LLMChatResponse, reason: str | None) -> str:
     if reason == "content_filter":
         return "The server's content filter removed the whole reply"
     if reason == "length":
-        return f"The limit of tokens was reached before the answer began, after {_amount(response)}"
+        wrote = f", after {_amount(response)}" if response.reasoning_content else ""
+        return f"The limit of tokens was reached before the answer began{wrote}"
     wrote = f" after {_amount(response)}" if response.reasoning_content else ""
     return f"The model ended its reply without text and without a tool call{wrote}"
 
@@ -183,11 +184,15 @@ def _mend_empty(response: LLMChatResponse, reason: str | None) -> str:
 def _amount(response: LLMChatResponse) -> str:
     calls = len(response.tool_calls or ())
     parts = [
-        f"{len(response.content)} characters of text" if response.content else "",
-        f"{len(response.reasoning_content)} characters of reasoning" if response.reasoning_content else "",
-        f"{calls} tool call{'s' if calls > 1 else ''}" if calls else "",
+        f"{_count(len(response.content), 'character')} of text" if response.content else "",
+        f"{_count(len(response.reasoning_content), 'character')} of reasoning" if response.reasoning_content else "",
+        _count(calls, "tool call") if calls else "",
     ]
     return ", ".join(part for part in parts if part) or "nothing"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _error_text(error: Any) -> str:

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import BaseModel
 
-from evonb.errors import EvonbError
+from evonb.errors import EvonbError, StateError
 from evonb.llm.assemble import INLINE, REASONING_FIELDS
 from evonb.llm.model import Messages
 from evonb.typing import (
@@ -47,6 +47,11 @@ def to_wire(
         >>> to_wire("Hi")
         [{'role': 'user', 'content': 'Hi'}]
     """
+    if not isinstance(messages, Iterable):
+        raise StateError(
+            f"A conversation is a text or a list of messages, found {type(messages).__name__}",
+            fix='write chat("Hi") or chat([UserMessage(content="Hi")])',
+        )
     items = [_message(item) for item in ([messages] if isinstance(messages, str) else messages)]
     open_turn = _open_turn(items)
     wire = []

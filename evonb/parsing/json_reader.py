@@ -27,6 +27,8 @@ from evonb.parsing.limits import refuse_depth
 
 _OPEN = {"{": "{", "[": "[", "｛": "{", "［": "[", "(": "("}
 _CLOSE = {"}": "{", "]": "[", "｝": "{", "］": "["}
+CLOSED = "closed what was cut off"
+"""The guess that says so."""
 _COMMA = ",，;"
 _COLON = ":：="
 _WORD = re.compile(r"[^\s,，:：{}\[\]｛｝［］\"'“”„]+")
@@ -372,7 +374,7 @@ class _Reader:
             self.at = stop if stop >= 0 else len(self.text)
 
     def _cut(self) -> None:
-        self.guesses.append("closed what was cut off")
+        self.guesses.append(CLOSED)
         while self.stack:
             frame = self.stack[-1]
             if frame.key is not MISSING:

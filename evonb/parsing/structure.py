@@ -82,8 +82,12 @@ def choose(text: str, readings: list[Reading], known: frozenset[str]) -> Reading
         key=lambda item: (coverage(item[1].value, known) if known else 0, weight(item[1]), item[0]),
     )[0]
     chosen = readings[best]
-    if known and coverage(chosen.value, known):
-        return chosen
+    if known and (covered := coverage(chosen.value, known)):
+        rivals = [each for each in readings if each.value != chosen.value and coverage(each.value, known) == covered]
+        if not rivals:
+            return chosen
+        note = f"{len(rivals) + 1} different values have the wanted keys; the last one counts"
+        return replace(chosen, warnings=(*chosen.warnings, note))
     if chosen.format is OutputFormat.JSON:
         return _row(text, readings, best)
     peers = [reading for reading in readings if reading.format is chosen.format and reading.fenced == chosen.fenced]

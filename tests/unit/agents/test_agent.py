@@ -347,3 +347,15 @@ def test_a_node_of_ones_own_may_add_settings(script: Any) -> None:
         temper: str = "mild"
 
     assert Tempered(model=script("Hi"), temper="hot").temper == "hot"
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("cut", ['{"city": "Oslo", "degrees": 1', "city: Oslo\ndegrees: 1"])
+async def test_a_value_that_may_be_cut_off_is_asked_for_again(cut: str, script: Any, single: Any) -> None:
+    model = script(
+        LLMChatResponse(content=cut, meta={"finish_reason": "length"}),
+        LLMChatResponse(content='{"city": "Oslo", "degrees": 12}', meta={"finish_reason": "length"}),
+    )
+    state = await single(AgentNode(model=model, output=Weather), schema=State).run(HELLO)
+    assert state["answer"].degrees == 12
+    assert "cut off at the limit of tokens" in model.requests[1][-1].content

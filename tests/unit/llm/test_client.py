@@ -372,3 +372,9 @@ def test_half_of_a_surrogate_pair_in_a_conversation_is_sent_as_a_replacement(stu
     stub.answers = [wire.text("Hello")]
     assert ask(client(), [UserMessage(content="cut \ud83d")]).content == "Hello"
     assert stub.asked[0].body["messages"][0]["content"] == "cut \ufffd"
+
+
+@pytest.mark.parametrize("address", ["http://[::1", "http://a b/v1", "localhost:8080", "http://"])
+def test_something_that_is_no_address_is_refused_when_the_client_is_made(address: str) -> None:
+    with pytest.raises(ModelError, match="isn't an address"):
+        ChatClient("m", base_url=address)

@@ -126,3 +126,10 @@ def test_decoder_gives_the_same_however_the_bytes_are_cut() -> None:
         decoder = SseDecoder()
         events = [*decoder.feed(wire[:cut]), *decoder.feed(wire[cut:]), *decoder.close()]
         assert [payload for event in events for payload in payloads_of(event)] == [{"a": "ü"}, DONE]
+
+
+@pytest.mark.parametrize("messages", [None, 5])
+def test_something_that_is_no_conversation_is_refused(messages: Any) -> None:
+    with pytest.raises(StateError, match=f"found {type(messages).__name__}") as caught:
+        to_wire(messages)
+    assert "UserMessage" in caught.value.fix

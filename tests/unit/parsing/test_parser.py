@@ -308,6 +308,12 @@ class TestSchemas:
     def test_empty_values_are_checked_like_others(self, text: str) -> None:
         assert not trace_of(OutputParser(City).parse(text)).success
 
+    def test_of_two_values_that_fit_the_last_counts_and_a_warning_says_so(self) -> None:
+        result = OutputParser(City).parse('{"name": "a"} or rather {"name": "b"}')
+        assert result.data == City(name="b")
+        assert trace_of(result).warnings == ["2 different values have the wanted keys; the last one counts"]
+        assert not trace_of(OutputParser(City).parse('{"name": "a"}, that is {"name": "a"}')).warnings
+
     def test_a_root_model_takes_the_whole_value(self) -> None:
         assert OutputParser(RootModel[list[City]]).parse('[{"name": "a"}]').data.root == [City(name="a")]
         assert OutputParser(RootModel[dict[str, int]]).parse('{"a": 1}').data.root == {"a": 1}
