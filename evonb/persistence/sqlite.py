@@ -104,10 +104,14 @@ class SqliteStore(Lookup):
         with self._lock:
             copy = self._copy(run_id)
             if self._has_step(copy, key):
+                known = copy.row(key) is not None
+                whose = "" if known else ": somebody else has gone on with this run since it was opened here"
                 raise DuplicateRun(
-                    f"There is a step {step.number} already",
+                    f"There is a step {step.number} already{whose}",
                     where=copy.where,
-                    fix="give each step a number of its own, or drop the old one first",
+                    fix="give each step a number of its own, or drop the old one first"
+                    if known
+                    else "open the run again to go on from there",
                 )
             copy.change(Change(steps={key: row}, documents=texts, blobs=blobs))
             if problems:

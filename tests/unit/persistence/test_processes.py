@@ -172,3 +172,15 @@ def test_a_run_goes_on_in_another_process_after_this_one_has_closed(path: Path, 
         _, err = child.communicate()
     assert child.returncode == 0, err
     until(lambda: [each.number for each in store.steps("run-1")] == [1, 2])
+
+
+def test_a_step_that_somebody_else_has_made_meanwhile_is_told_as_that(opened: Open) -> None:
+    opened().begin(header())
+    one, other = opened(), opened()
+    assert list(one.steps("run-1")) == list(other.steps("run-1")) == []
+    other.append("run-1", step(1))
+    with pytest.raises(StoreError, match="somebody else has gone on with this run") as told:
+        one.append("run-1", step(1))
+    assert told.value.fix == "open the run again to go on from there"
+    with pytest.raises(StoreError, match=r"There is a step 1 already\n"):
+        other.append("run-1", step(1))
