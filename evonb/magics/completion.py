@@ -42,7 +42,8 @@ def suggestions(line: str) -> list[str]:
         choices = _arguments(current(), before[1], before[2:])
     elif before[:1] == ["%%evograph"] and len(before) > 1:
         choices = list(OPTIONS)
-    return [choice for choice in choices if choice.startswith(last)]
+    # Options are offered to whoever begins one.
+    return [choice for choice in choices if choice.startswith(last) and (last or choice[:1] != "-")]
 
 
 def _arguments(session: Session, command: str, given: list[str]) -> list[str]:
@@ -85,7 +86,7 @@ def _keys(graph: Any) -> list[str]:
 _BREAK_WORDS = ["if", "after", "hit", "log"]
 _CHOICES: Mapping[str, Callable[[Any], list[str]]] = {
     "break": lambda graph: [*_nodes(graph), "exception", "edge", "tool", "when"],
-    "step": lambda graph: [each.node_name for each in graph.waiting() if each.can_run],
+    "step": lambda graph: [*(each.node_name for each in graph.waiting() if each.can_run), "--into", "--out"],
     "to": _nodes,
     "why": _nodes,
     "unbreak": _breaks,

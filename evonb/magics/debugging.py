@@ -47,13 +47,13 @@ async def _begun(debugger: GraphEngineDebugger, inputs: Any) -> Any:
 
 
 async def _step(session: Session, rest: str) -> Standing:
-    """`step [NODE]`: one task, or every ready one."""
+    """`step [NODE]`: one task, or every ready one; `--into` a sub-graph, `--out` of it."""
     debugger, rest = await _still(session, rest)
     words = rest.split()
     again = "--again" in words
     names = [word for word in words if not word.startswith("--")]
     if "--into" in words:
-        work = debugger.step_into(debugger.find(names[0]) if names else None)
+        work = debugger.step_into(debugger.find(" ".join(names)) if names else None)
     elif "--out" in words:
         work = debugger.step_out()
     else:

@@ -110,8 +110,9 @@ def _evo_magic(line: str) -> Any:
 
     %evo list | show NAME | run NAME [inputs] | debug NAME [inputs] | answer VALUE [at NODE]
 
-    In a session that debug began: break NODE | step [NODE] | resume | to NODE | pause | stop | state [KEY] | why NODE
-    | who KEY | edit KEY=EXPR | back [N] | on [N] | live | until EXPR | fork [NAME] | compare A B | runs | open RUN
+    In a session that debug began: break NODE | step [NODE] [--into | --out] | resume | to NODE | pause | stop
+    | state [KEY] | why NODE | who KEY | edit KEY=EXPR | back [N] | on [N] | live | until EXPR | fork [NAME]
+    | compare A B | runs | open RUN
     """
     return run_line(line)
 

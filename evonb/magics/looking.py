@@ -15,6 +15,7 @@ from evonb.magics.standing import Answer, Standing, asked_lines, standing_of
 from evonb.magics.tables import comparison_table, run_table, state_table, write_table
 from evonb.magics.target import SOON_S, debugger_of, split_target, wait_until_still
 from evonb.protocol.preview import fields_of
+from evonb.widgets.debug_inside import line_shown
 from evonb.widgets.debug_values import state_shown
 from evonb.widgets.display import show_once
 
@@ -24,11 +25,9 @@ __all__ = ["COMMANDS"]
 async def _state(session: Session, rest: str) -> Any:
     """`state`: all keys; `state KEY`: its value."""
     debugger, key = await _soon(session, rest)
-    line, looking = debugger.history(), debugger.looking_at
-    at = looking if looking is not None else (line[-1].number if line else 0)
-    state = state_shown(debugger, at)
+    state = state_shown(debugger)
     if not key:
-        step = next((each for each in line if each.number == at), None)
+        step = line_shown(debugger).shown
         asked = "; ".join(line.strip() for line in asked_lines(debugger.questions()))
         return state_table(state, step.wrote if step is not None else (), asked)
     fields = fields_of(state) or {}

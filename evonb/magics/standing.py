@@ -10,6 +10,7 @@ from evonb.graph.debugger import GraphEngineDebugger
 from evonb.graph.debugging.steps import Step
 from evonb.graph.debugging.views import WaitingTask
 from evonb.graph.topology import node_id
+from evonb.widgets.debug_inside import BEGINS, Line, inside_words, line_shown
 
 __all__ = ["Answer", "Standing", "asked_lines", "place_of", "standing_of"]
 
@@ -48,21 +49,20 @@ def standing_of(debugger: GraphEngineDebugger) -> Standing:
     status = debugger.status
     if debugger.run_id is None:
         return Standing(status, 0, ("No session yet: %evo debug NAME {inputs}",))
-    line, looking = debugger.history(), debugger.looking_at
-    at = looking if looking is not None else (line[-1].number if line else 0)
-    step = next((each for each in line if each.number == at), None)
-    lines = [_headline(debugger, status, line, at, looking), *_last(step), *asked_lines(debugger.questions())]
-    if status not in ("running", "pausing") or looking is not None:
+    at = line_shown(debugger)
+    lines = [_headline(debugger, status, at), *_last(at.shown), *asked_lines(debugger.questions())]
+    if status not in ("running", "pausing") or at.looking:
         lines += _waits(debugger.waiting(), {each.id: each.problem for each in debugger.breakpoints() if each.problem})
-    return Standing(status, at, tuple(lines))
+    return Standing(status, at.number, tuple(lines))
 
 
-def _headline(debugger: GraphEngineDebugger, status: str, line: Sequence[Step], at: int, looking: int | None) -> str:
-    branches = debugger.branches()
-    branch = next((each for each in branches if line and each.id == line[-1].branch), branches[0])
-    where = f" on {branch.name}" if len(branches) > 1 else ""
-    if looking is not None:
-        last = line[-1].number if line else 0
+def _headline(debugger: GraphEngineDebugger, status: str, line: Line) -> str:
+    branches, at = debugger.branches(), line.number
+    branch = next((each for each in branches if line.all and each.id == line.all[-1].branch), branches[0])
+    inside = inside_words(line)
+    where = (f", {inside}" if inside else "") + (f" on {branch.name}" if len(branches) > 1 else "")
+    if line.looking:
+        last = line.outer[-1].number if line.outer else 0
         return (
             f"Looking at step {at} of {last}{where}; nothing runs. %evo fork goes on from here, %evo live leads back."
         )
@@ -99,11 +99,14 @@ def _last(step: Step | None) -> list[str]:
     wrote = f", wrote {', '.join(step.wrote)}" if step.wrote else ""
     visit = f" (visit {step.visit})" if step.visit > 1 else ""
     error = f": {step.error.kind}: {step.error.what}" if step.error is not None else ""
-    return [f"  step {step.number}: {step.node}{visit} {step.status}{wrote}{error}"]
+    if step.status == BEGINS:
+        return []
+    number = f"{step.number}, inside" if step.inner else step.number
+    return [f"  step {number}: {step.node}{visit} {step.status}{wrote}{error}"]
 
 
 def _waits(waiting: Sequence[WaitingTask], problems: Mapping[str, str]) -> list[str]:
-    ready = [each for each in waiting if each.can_run]
+    ready = [each for each in waiting if each.is_next]
     lines = []
     if ready:
         lines.append("  next: " + ", ".join(each.node_name + _why_held(each, problems) for each in ready))

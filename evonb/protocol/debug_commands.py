@@ -24,20 +24,24 @@ class RunCommand(TypedDict):
 
 
 class StepOneCommand(TypedDict):
-    """`task` None takes the first that waits."""
+    """`task` None takes the first that waits, to step into the first sub-graph. Out leads out of all that was begun."""
 
-    type: Literal["step_one"]
+    type: Literal["step_one", "step_into", "step_out"]
     request_id: str
     task: str | None
 
 
 class MoveCommand(TypedDict):
-    """Look elsewhere in the record; nothing runs. `step_back` and `step_forward` by `count`, `goto` a step number."""
+    """Look elsewhere in the record; nothing runs. `step_back` and `step_forward` by `count`, `goto` a step number.
+
+    `inside` is the `inner` of the step inside to go to.
+    """
 
     type: Literal["step_back", "step_forward", "goto"]
     request_id: str
     count: int
     branch: int | None
+    inside: NotRequired[int]
 
 
 class RunToCommand(TypedDict):

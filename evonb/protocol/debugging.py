@@ -13,13 +13,15 @@ from evonb.protocol.snapshot import Preview, Snapshot
 
 STEPS_SHOWN = 500
 """A panel's state holds this many steps, the newest; earlier ones are asked for."""
+INSIDE_SHOWN = 50
+"""Of each sub-graph's run the newest so many steps, in all five times as many, those nearest to the shown step."""
 LOG_SHOWN = 200
 
 SessionStatus = Literal["idle", "running", "pausing", "paused", "failed", "finished"]
 StepStatus = Literal["done", "failed", "edited", "pinned", "skipped"]
 CommandName = Literal[
-    "run", "resume", "pause", "step_wave", "step_one", "step_back", "step_forward", "goto", "live",
-    "run_to", "stop", "edit", "why", "breakpoint", "retry", "skip", "pin", "fork", "compare", "answer",
+    "run", "resume", "pause", "step_wave", "step_one", "step_into", "step_out", "step_back", "step_forward", "goto",
+    "live", "run_to", "stop", "edit", "why", "breakpoint", "retry", "skip", "pin", "fork", "compare", "answer",
 ]  # fmt: skip
 
 
@@ -29,7 +31,7 @@ class WireStep(TypedDict):
     `number` orders a branch; `lane` puts parallel ones under each other; `wave` groups them.
 
     `tools` names the tools that it called, as their calls ended, the first 20; `tokens` is what its models took in and
-    gave out, None if none was asked or its server doesn't say.
+    gave out, None if none was asked or its server doesn't say. `inside` counts the steps inside of it.
     """
 
     number: int
@@ -46,6 +48,30 @@ class WireStep(TypedDict):
     effect: bool
     tools: list[str]
     tokens: int | None
+    inside: int
+
+
+class WireInner(WireStep):
+    """One finished task inside of a sub-graph. Its `number` is that of the step that had been made last.
+
+    `inner` orders such steps; `owner` is the step of the line that it is inside of, 0 for what hasn't finished on the
+    current branch; `wave` is its own there.
+    """
+
+    inner: int
+    owner: int
+
+
+class WireInside(TypedDict):
+    """Where inside of a sub-graph the shown point is: "inside research, step 2 of 4", and the node that made it.
+
+    `number` and `owner` are those of the step inside.
+    """
+
+    number: int
+    owner: int
+    node: str
+    text: str
 
 
 class WireBranch(TypedDict):
@@ -60,7 +86,10 @@ class WireBranch(TypedDict):
 
 
 class WireWaiting(TypedDict):
-    """`can_run`: nothing is missing; `held`: a breakpoint stops it; `reads`: keys that came with it."""
+    """`can_run`: nothing is missing; `held`: a breakpoint stops it; `reads`: keys that came with it.
+
+    `begun` is a sub-graph that stands inside, to be stepped out of; `enters` is one that can be stepped into.
+    """
 
     task: str
     node: str
@@ -70,6 +99,8 @@ class WireWaiting(TypedDict):
     arrived: list[str]
     missing: list[str]
     reads: list[str]
+    begun: bool
+    enters: bool
 
 
 class WireBreakpoint(TypedDict):
@@ -144,10 +175,12 @@ class DebugState(TypedDict):
     Attributes:
         seq: Grows with each state that is published; older ones are ignored.
         looking: Number of the step that is looked at, None when live. Past and live differ only by this.
+        inside: Where inside of a sub-graph the shown point is, also when live; None for a point of the line.
         step: Number of the newest step of the current branch.
         branch: The current branch.
         steps: At most `STEPS_SHOWN`: the newest, or those around the step that is looked at.
         steps_before: How many steps were left out before `steps`.
+        inner: Steps inside of sub-graphs, of the newest and the shown ones; bounded by `INSIDE_SHOWN`.
         next_branch: Name that a fork would get from here, "" when going on makes no branch.
         would_run: Nodes that would run next from the shown point.
         stopped_at: Ids of nodes that the session stopped before (breakpoint, step), for the gate marks.
@@ -162,10 +195,12 @@ class DebugState(TypedDict):
     status: SessionStatus
     reason: str
     looking: int | None
+    inside: WireInside | None
     step: int
     branch: int
     steps: list[WireStep]
     steps_before: int
+    inner: list[WireInner]
     branches: list[WireBranch]
     next_branch: str
     would_run: list[str]

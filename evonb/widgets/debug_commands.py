@@ -14,14 +14,16 @@ from evonb.errors import EvonbError, NodeError
 from evonb.graph.debugging.compare import Comparison
 from evonb.graph.debugging.effects import EffectRepeats
 from evonb.graph.debugging.expressions import compile_condition
+from evonb.graph.debugging.views import WaitingTask
 from evonb.logger import get_logger
 from evonb.protocol.debug_commands import CompareResult, EditResult, WhyResult
 from evonb.protocol.messages import ReplyError
 from evonb.protocol.preview import fields_of, preview
 from evonb.typing import MISSING
 from evonb.widgets.debug_feed import MAX_WATCHES, DebugFeed
+from evonb.widgets.debug_inside import line_shown
 from evonb.widgets.debug_questions import question_of
-from evonb.widgets.debug_state import wire_step
+from evonb.widgets.debug_steps import wire_step
 from evonb.widgets.debug_values import state_shown
 from evonb.widgets.going_on import go_on
 from evonb.widgets.values import open_value, value_at
@@ -84,11 +86,18 @@ class DebugCommands:
     async def _resume(self, command: Command) -> None:
         await self._go(lambda again: go_on(self._debugger, rerun_effects=again))
 
+    async def _step_into(self, command: Command) -> None:
+        task = command.get("task")
+        await self._go(lambda again: self._debugger.step_into(None if task is None else str(task)))
+
+    async def _step_out(self, command: Command) -> None:
+        await self._go(lambda again: self._debugger.step_out())
+
     async def _step_wave(self, command: Command) -> None:
         await self._go(lambda again: self._debugger.step_over(rerun_effects=again))
 
     async def _step_one(self, command: Command) -> None:
-        uuid = command.get("task") or self._first()
+        uuid = command.get("task") or self._first().uuid
         await self._go(lambda again: self._debugger.step_over(str(uuid), rerun_effects=again))
 
     async def _retry(self, command: Command) -> None:
@@ -161,7 +170,8 @@ class DebugCommands:
         self._debugger.step_forward(_count(command))
 
     async def _goto(self, command: Command) -> None:
-        self._debugger.goto(_number(command.get("count")))
+        inside = command.get("inside")
+        self._debugger.goto(_number(command.get("count")), inside=None if inside is None else _number(inside))
 
     async def _live(self, command: Command) -> None:
         self._debugger.live()
@@ -169,16 +179,13 @@ class DebugCommands:
     async def _inspect_key(self, command: Command) -> Any:
         key, path = str(command.get("key")), _path(command.get("path"))
         debugger = self._debugger
-        at = debugger.looking_at
-        line = debugger.history()
-        number = at if at is not None else (line[-1].number if line else 0)
-        state = fields_of(state_shown(debugger, number)) or {}
+        state = fields_of(state_shown(debugger)) or {}
         if key not in state:
             raise EvonbError(f"The state has no key {key!r} here", where=self._where, fix="look at the state's tree")
         result = open_value(state[key], path)
-        step = next((each for each in line if each.number == number), None)
+        step = line_shown(debugger).shown
         if step is not None and key in step.wrote:
-            result["before"] = _before(fields_of(debugger.state_before(number)) or {}, key, path)
+            result["before"] = _before(fields_of(debugger.state_before(step)) or {}, key, path)
         return result
 
     async def _why(self, command: Command) -> WhyResult:
@@ -210,26 +217,23 @@ class DebugCommands:
     # --- changing ------------------------------------------------------------------------------------
 
     async def _edit(self, command: Command) -> EditResult:
-        key, debugger = self._feed.keys[str(command.get("key"))], self._debugger
+        task, debugger = self._task(command), self._debugger
+        key = self._feed.keys_at(task.node_name)[str(command.get("key"))]
         value = key.read(_text(command, "text"))
         branch = self._feed.state["next_branch"]
         if not command.get("check"):
-            task = command.get("task")
-            debugger.edit(key.name, value, str(task) if task is not None else self._first())
+            debugger.edit(key.name, value, task.uuid)
         return {"expects": key.expects, "branch": branch}
 
     async def _skip(self, command: Command) -> None:
-        uuid, keys = str(command.get("task")), self._feed.keys
-        given = command.get("delta")
+        task = self._task(command)
+        keys, given = self._feed.keys_at(task.node_name), command.get("delta")
         delta = {str(key): keys[str(key)].read(str(text)) for key, text in dict(given or {}).items()}
         self._feed.look_back()
         if command["type"] == "pin":
-            waiting = next((each for each in self._debugger.waiting() if each.uuid == uuid), None)
-            if waiting is None:
-                raise EvonbError("That task isn't waiting any more", where=self._where, fix="choose one that waits")
-            self._debugger.pin(waiting.node_name, delta)
+            self._debugger.pin(task.node_name, delta)
         else:
-            await self._follow(self._debugger.skip_async(uuid, delta), shows_failure=False)
+            await self._follow(self._debugger.skip_async(task.uuid, delta), shows_failure=False)
 
     async def _set_breakpoint(self, command: Command) -> None:
         debugger, former, enabled = self._debugger, command.get("id"), bool(command.get("enabled", True))
@@ -275,11 +279,21 @@ class DebugCommands:
     def _where(self) -> str:
         return f"graph {self._debugger.name!r}"
 
-    def _first(self) -> str:
-        found = next((each.uuid for each in self._debugger.waiting() if each.can_run and not each.running), None)
+    def _task(self, command: Command) -> WaitingTask:
+        """The task that a command is about, the next one if it names none."""
+        uuid = command.get("task")
+        if uuid is None:
+            return self._first()
+        found: WaitingTask | None = next((each for each in self._debugger.waiting() if each.uuid == uuid), None)
+        if found is None:
+            raise EvonbError("That task isn't waiting any more", where=self._where, fix="choose one that waits")
+        return found
+
+    def _first(self) -> WaitingTask:
+        found: WaitingTask | None = next((each for each in self._debugger.waiting() if each.is_next), None)
         if found is None:
             raise EvonbError("Nothing waits that could run", where=self._where, fix="look at an earlier step, or run")
-        return str(found)
+        return found
 
 
 def compared(comparison: Comparison) -> CompareResult:
@@ -352,6 +366,8 @@ _HANDLERS: Mapping[str, Callable[[DebugCommands, Command], Awaitable[Any]]] = {
     "pause": DebugCommands._pause,
     "step_wave": DebugCommands._step_wave,
     "step_one": DebugCommands._step_one,
+    "step_into": DebugCommands._step_into,
+    "step_out": DebugCommands._step_out,
     "step_back": DebugCommands._step_back,
     "step_forward": DebugCommands._step_forward,
     "goto": DebugCommands._goto,

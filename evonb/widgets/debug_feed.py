@@ -20,10 +20,11 @@ from evonb.logger import get_logger
 from evonb.protocol.debugging import DebugMessage, DebugState
 from evonb.protocol.snapshot import Snapshot
 from evonb.widgets.cell_watch import CELL_HOLDS_BUTTONS, watch_cells
+from evonb.widgets.debug_inside import line_shown
 from evonb.widgets.debug_log import SessionLog
 from evonb.widgets.debug_picture import Pictures, warned_as
 from evonb.widgets.debug_schema import Keys
-from evonb.widgets.debug_state import Session, make_state, steps_to
+from evonb.widgets.debug_state import Session, make_state
 from evonb.widgets.feed import Feed, feed_of
 from evonb.widgets.node_output import Stream, listen_to_output
 from evonb.widgets.pace import Pace
@@ -86,6 +87,10 @@ class DebugFeed:
     def watches(self) -> list[str]:
         """The watch expressions; at most twenty are kept."""
         return self._session.watches
+
+    def keys_at(self, node: str) -> Keys:
+        """The state keys that a node works with, by its id in the picture."""
+        return self._session.keys_at(node)
 
     @property
     def is_watched(self) -> bool:
@@ -180,8 +185,7 @@ class DebugFeed:
 
     def _picture(self) -> Snapshot:
         debugger = self.debugger
-        at = debugger.looking_at
-        steps = debugger.history() if at is None else steps_to(debugger, at)
+        steps = line_shown(debugger).until_shown()
         waiting = debugger.waiting()
         is_over = not any(each.can_run for each in waiting)
         live = self.feed.snapshot()

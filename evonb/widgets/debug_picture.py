@@ -10,12 +10,13 @@ from typing import Literal, Protocol, cast
 
 from evonb.graph.debugging.steps import Call, Usage
 from evonb.graph.events import ErrorInfo
-from evonb.graph.topology import EdgeInfo, Topology
+from evonb.graph.topology import PATH_SEPARATOR, EdgeInfo, Topology
 from evonb.protocol.blank import empty_snapshot
 from evonb.protocol.encode import to_wire_error
 from evonb.protocol.events import WireEvent
 from evonb.protocol.reduce import reduce, reduce_all
 from evonb.protocol.snapshot import RunState, Snapshot, WireToolCall
+from evonb.widgets.debug_inside import BEGINS
 
 __all__ = ["PastStep", "PastWaiting", "Pictures", "picture_of", "warned_as"]
 
@@ -54,6 +55,8 @@ class PastStep(Protocol):
     def calls(self) -> Sequence[Call]: ...
     @property
     def usage(self) -> Usage | None: ...
+    @property
+    def inner(self) -> int: ...
 
 
 class PastWaiting(Protocol):
@@ -69,6 +72,10 @@ class PastWaiting(Protocol):
     def missing(self) -> Sequence[str]: ...
     @property
     def failed(self) -> bool: ...
+    @property
+    def is_next(self) -> bool: ...
+    @property
+    def visit(self) -> int: ...
 
 
 def picture_of(
@@ -112,13 +119,15 @@ class Pictures:
         outs = _outs(topology)
         kinds = {node.id: node.kind for node in topology.nodes}
         snapshot = self._after(live, steps, left, outs, kinds)
-        snapshot = reduce_all(snapshot, _waits(left, _end(steps[-1]) if steps else 0.0, kinds))
+        at_s = _end(steps[-1]) if steps else 0.0
+        snapshot = reduce_all(snapshot, (*_waits(left, at_s, kinds), *_begun_around(snapshot, left, at_s)))
         return _ended({**snapshot, "seq": live["seq"]}, live["run"], steps[-1] if steps else None, left, finished)
 
     def _after(
         self, live: Snapshot, steps: Sequence[PastStep], waiting: list[PastWaiting], outs: Outs, kinds: Kinds
     ) -> Snapshot:
-        first = {step.node for step in steps if step.wave == 1} or {each.node_name for each in waiting}
+        outer = (step for step in steps if step.wave == 1 and not step.inner)
+        first = {step.node for step in outer} or {each.node_name for each in waiting}
         run = live["run"]
         made_of = (id(live["graph"]), id(live["layout"]), run["run_id"], run["started_at"], first)
         if made_of != self._of:
@@ -182,17 +191,34 @@ def _waits(waiting: list[PastWaiting], at_s: float, kinds: Kinds) -> Iterable[Wi
     for each in waiting:
         if each.failed:
             continue  # it waits to be tried again; that it failed says more
-        if each.can_run and kinds.get(each.node_name) != "end":
+        if each.is_next and kinds.get(each.node_name) != "end":
             yield {"type": "node_queued", "at_s": at_s, "node": each.node_name}
         elif not each.can_run:
             arrived, missing = list(each.arrived), list(each.missing)
             yield {"type": "node_waiting", "at_s": at_s, "node": each.node_name, "arrived": arrived, "missing": missing}
 
 
+def _begun_around(snapshot: Snapshot, waiting: list[PastWaiting], at_s: float) -> Iterable[WireEvent]:
+    """The sub-graphs that were begun, in which something waits: these run, whoever is in them."""
+    begun: dict[str, int] = {}
+    for each in waiting:
+        if each.can_run and not each.is_next:
+            begun[each.node_name] = each.visit
+        around = each.node_name.split(PATH_SEPARATOR)[:-1]
+        for depth in range(2, len(around) + 1):
+            name = PATH_SEPARATOR.join(around[:depth])
+            begun.setdefault(name, snapshot["nodes"][name]["visits"] + 1 if name in snapshot["nodes"] else 1)
+    for node, visit in begun.items():
+        yield {"type": "node_started", "at_s": at_s, "node": node, "visit": visit}
+
+
 def _step(step: PastStep, kinds: Kinds, outs: Outs) -> Iterable[WireEvent]:
     if step.status == "limit":
         reason = "the limit of node calls was met"
         yield {"type": "node_skipped", "at_s": step.at_s, "node": step.node, "reason": reason, "was_running": False}
+    if step.status == BEGINS:
+        for taken in step.edges:
+            yield {"type": "edge_taken", "at_s": step.at_s, "edge": taken, "keys": [], "count": 1}
     if kinds.get(step.node) == "end" or step.status not in (*ANSWERED, "failed"):
         return
     at_s, node = _end(step), step.node

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 
 from evonb.graph.debugging.steps import Step
 
-__all__ = ["Places", "window"]
+__all__ = ["Places", "waves_inside", "window"]
 
 
 class Places:
@@ -47,6 +47,19 @@ class Places:
         self._lanes[place] = self._lanes.get(place, -1) + 1
         self._placed.append((wave, self._lanes[place]))
         self._last = step
+
+
+def waves_inside(steps: Sequence[Step]) -> list[int]:
+    """The wave of each step inside of one sub-graph's node: those of runs inside of it are told from its own."""
+    begun, waves = 0, dict[tuple[int, str, int], int]()
+    found = []
+    for step in steps:
+        begun += step.status == "entered"
+        run = step.uuid.rpartition(".")[0]
+        # A run that is begun again has waves of its own.
+        place = (begun if step.status == "entered" else 0, run, step.wave)
+        found.append(waves.setdefault(place, len(waves) + 1))
+    return found
 
 
 def window(steps: Sequence[Step], looking: int | None, size: int) -> slice:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, cast
+from typing import Any, Literal, cast
 
 from evonb.graph.debugger import GraphEngineDebugger
 from evonb.graph.debugging.breakpoints import Breakpoint
@@ -21,34 +21,29 @@ from evonb.protocol.debugging import (
     CommandName,
     DebugState,
     SessionStatus,
-    StepStatus,
     WireBranch,
     WireBreakpoint,
-    WireStep,
     WireWaiting,
 )
 from evonb.protocol.preview import fields_of
-from evonb.protocol.snapshot import TOOLS_KEPT
+from evonb.widgets.debug_inside import Insides, Line, line_shown, schema_at
 from evonb.widgets.debug_log import SessionLog
 from evonb.widgets.debug_places import Places, window
 from evonb.widgets.debug_questions import shown_questions
 from evonb.widgets.debug_schema import Keys
-from evonb.widgets.debug_values import Shown, shown_keys, shown_messages, shown_watches
+from evonb.widgets.debug_steps import all_steps, lines_of, wire_inner, wire_inside, wire_steps
+from evonb.widgets.debug_values import Shown, is_call, shown_keys, shown_messages, shown_watches
 
-__all__ = ["Session", "make_state", "steps_to", "wire_step"]
+__all__ = ["Session", "make_state"]
 
 LIST_SHOWN = 200
 """Waiting tasks, branches and breakpoints beyond this many are left out."""
 
 Kind = Literal["node", "edge", "predicate", "exception", "tool"]
-_STATUS: Mapping[str, StepStatus] = {
-    "done": "done", "failed": "failed", "edited": "edited", "pinned": "pinned", "skipped": "skipped",
-    "replayed": "done", "limit": "skipped", "stopped": "skipped",
-}  # fmt: skip
 _COMMANDS: Mapping[CommandName, str] = {
     "run": "start", "resume": "resume", "pause": "pause", "step_wave": "step_over", "step_one": "step_over",
-    "step_back": "step_back", "step_forward": "step_forward", "goto": "goto", "live": "live", "run_to": "run_to",
-    "stop": "stop", "edit": "edit", "retry": "step_over", "skip": "skip",
+    "step_out": "step_out", "step_back": "step_back", "step_forward": "step_forward", "goto": "goto", "live": "live",
+    "run_to": "run_to", "stop": "stop", "edit": "edit", "retry": "step_over", "skip": "skip",
 }  # fmt: skip
 """The panel's commands, and the debugger's that they need."""
 
@@ -74,6 +69,16 @@ class Session:
     seq: int = 0
     came_with: dict[object, int] = field(default_factory=dict)
     places: Places = field(default_factory=Places)
+    _inner_keys: dict[Any, Keys] = field(default_factory=dict)
+
+    def keys_at(self, node: str) -> Keys:
+        """The state keys that a node works with, by its id in the picture: inside of a sub-graph those of its own."""
+        schema = schema_at(self.debugger, node)
+        if schema is self.debugger.state_schema:
+            return self.keys
+        if schema not in self._inner_keys:
+            self._inner_keys[schema] = Keys.of(schema)
+        return self._inner_keys[schema]
 
 
 def make_state(session: Session) -> DebugState:
@@ -83,11 +88,14 @@ def make_state(session: Session) -> DebugState:
     begun = debugger.run_id is not None
     looking = debugger.looking_at
     branches = debugger.branches() if begun else []
-    line = debugger.history() if begun else []
-    steps = _all_steps(debugger, branches, line)
+    at = line_shown(debugger)
+    line = at.outer
+    lines = lines_of(debugger, branches, at)
+    steps = all_steps(lines)
+    insides = Insides.over(lines)
     waiting = debugger.waiting()
-    at = looking if looking is not None else (line[-1].number if line else 0)
-    shown = Shown(debugger, next((each for each in line if each.number == at), None), at, begun=begun)
+    shown = Shown(debugger, at.shown, begun=begun)
+    keys = session.keys_at(shown.within)
     seen = window(steps, looking, STEPS_SHOWN)
     numbers = {step.uuid: step.number for step in steps if step.status != "edited"}
     return {
@@ -95,68 +103,26 @@ def make_state(session: Session) -> DebugState:
         "status": cast(SessionStatus, debugger.status),
         "reason": session.reason or _reason(debugger.status, line, waiting),
         "looking": looking,
+        "inside": wire_inside(at),
         "step": line[-1].number if line else 0,
-        "branch": line[-1].branch if line else 0,
-        "steps": _wire_steps(session, steps, branches, seen),
+        "branch": at.all[-1].branch if at.all else 0,
+        "steps": wire_steps(session.places, steps, branches, seen, insides),
         "steps_before": seen.start,
+        "inner": wire_inner(insides, steps[seen], at.number),
         "branches": [_branch(each, steps, branches) for each in branches[:LIST_SHOWN]],
-        "next_branch": _next_branch(at, line, branches),
-        "would_run": [each.node_name for each in waiting if each.can_run and not each.running][:LIST_SHOWN],
+        "next_branch": _next_branch(at, branches),
+        "would_run": [each.node_name for each in waiting if each.is_next][:LIST_SHOWN],
         "stopped_at": _stopped_at(debugger, waiting),
-        "waiting": [_waiting(debugger, each) for each in waiting[:LIST_SHOWN]],
+        "waiting": _waitings(debugger, waiting[:LIST_SHOWN]),
         "breakpoints": [_breakpoint(each) for each in debugger.breakpoints()[:LIST_SHOWN]],
         "allowed": _allowed(debugger, waiting),
-        "state": shown_keys(shown, session.keys),
-        "messages": shown_messages(shown, session.keys, session.came_with),
+        "state": shown_keys(shown, keys),
+        "messages": shown_messages(shown, keys, session.came_with),
         "log": session.log.lines(numbers, LOG_SHOWN),
         "watches": shown_watches(shown, session.watches),
         "input_schema": session.keys.input_schema,
         "questions": shown_questions(debugger.run_id),
     }
-
-
-def steps_to(debugger: GraphEngineDebugger, number: int) -> list[Step]:
-    """The steps of the shown line up to this one."""
-    return [step for step in debugger.history() if step.number <= number]
-
-
-def wire_step(step: Step, lane: int = 0) -> WireStep:
-    """A step as the panel shows it."""
-    return {
-        "number": step.number,
-        "task": step.uuid,
-        "node": step.node,
-        "visit": step.visit,
-        "branch": step.branch,
-        "wave": step.wave,
-        "lane": lane,
-        "status": _STATUS.get(step.status, "done"),
-        "at_s": step.at_s,
-        "duration_s": step.duration_s,
-        "wrote": [key[:80] for key in step.wrote[:50]],
-        "effect": step.effect,
-        "tools": [call.tool[:80] for call in step.calls[:TOOLS_KEPT]],
-        "tokens": _tokens(step),
-    }
-
-
-def _tokens(step: Step) -> int | None:
-    return None if step.usage is None else (step.usage.tokens_in + step.usage.tokens_out) or None
-
-
-def _all_steps(debugger: GraphEngineDebugger, branches: Sequence[Branch], line: list[Step]) -> list[Step]:
-    """The steps of all branches, oldest first."""
-    if len(branches) < 2:
-        return line
-    found = {step.number: step for each in branches for step in debugger.history(each.id)}
-    found.update((step.number, step) for step in line)
-    return [found[number] for number in sorted(found)]
-
-
-def _wire_steps(session: Session, steps: Sequence[Step], branches: Sequence[Branch], shown: slice) -> list[WireStep]:
-    places = session.places.of(steps, {branch.id: branch.from_step for branch in branches})
-    found = zip(steps[shown], places[shown], strict=True)
-    return [{**wire_step(step, lane), "wave": wave} for step, (wave, lane) in found]
 
 
 def _branch(branch: Branch, steps: Sequence[Step], branches: Sequence[Branch]) -> WireBranch:
@@ -172,11 +138,11 @@ def _branch(branch: Branch, steps: Sequence[Step], branches: Sequence[Branch]) -
     }
 
 
-def _next_branch(at: int, line: Sequence[Step], branches: Sequence[Branch]) -> str:
+def _next_branch(at: Line, branches: Sequence[Branch]) -> str:
     """Going on from anywhere but the newest step of its branch makes a branch."""
-    step = next((each for each in line if each.number == at), None)
-    tips = {each.last_step for each in branches}
-    if not branches or at in tips or (step is None and not line):
+    tips = {(each.last_step, each.last_inner) for each in branches}
+    here = (0, 0) if at.shown is None else (at.shown.number, at.shown.inner)
+    if not at.all or here in tips:
         return ""
     taken = {each.name for each in branches}
     number = len(branches) + 1
@@ -197,11 +163,16 @@ def _reason(status: str, line: Sequence[Step], waiting: Sequence[WaitingTask]) -
 def _stopped_at(debugger: GraphEngineDebugger, waiting: Sequence[WaitingTask]) -> list[str]:
     if debugger.status in ("running", "pausing", "idle"):
         return [each.node_name for each in waiting if each.held][:LIST_SHOWN]
-    return [each.node_name for each in waiting if each.can_run and not each.failed][:LIST_SHOWN]
+    return [each.node_name for each in waiting if each.is_next and not each.failed][:LIST_SHOWN]
 
 
-def _waiting(debugger: GraphEngineDebugger, task: WaitingTask) -> WireWaiting:
-    reads = fields_of(debugger.state(uuid=task.uuid)) if task.can_run and not task.running else None
+def _waitings(debugger: GraphEngineDebugger, waiting: Sequence[WaitingTask]) -> list[WireWaiting]:
+    begun = {each.uuid.partition(".")[0] for each in waiting if "." in each.uuid}
+    return [_waiting(debugger, each, begun=each.uuid in begun) for each in waiting]
+
+
+def _waiting(debugger: GraphEngineDebugger, task: WaitingTask, *, begun: bool) -> WireWaiting:
+    reads = fields_of(debugger.state(uuid=task.uuid)) if task.is_next and not is_call(task) else None
     return {
         "task": task.uuid,
         "node": task.node_name,
@@ -211,6 +182,8 @@ def _waiting(debugger: GraphEngineDebugger, task: WaitingTask) -> WireWaiting:
         "arrived": list(task.arrived),
         "missing": list(task.missing),
         "reads": [str(key)[:80] for key in reads or ()][:50],
+        "begun": begun,
+        "enters": task.enters and task.is_next,
     }
 
 
@@ -242,6 +215,8 @@ def _allowed(debugger: GraphEngineDebugger, waiting: Sequence[WaitingTask]) -> d
     reasons = debugger.allowed()
     found = {name: reasons[needs] for name, needs in _COMMANDS.items()}
     begun = "" if debugger.run_id is not None else "no run has begun"
+    into = "" if any(each.is_next and each.enters for each in waiting) else "Step into: no sub-graph waits"
+    found["step_into"] = reasons["step_into"] or into
     found["retry"] = found["retry"] or ("" if any(each.failed for each in waiting) else "Retry: nothing failed")
     found["fork"] = begun and f"Fork: {begun}"
     found["why"] = begun and f"Why: {begun}"

@@ -9,13 +9,16 @@ from typing import Any
 from evonb.graph.debugger import GraphEngineDebugger
 from evonb.graph.debugging.expressions import compile_condition
 from evonb.graph.debugging.steps import Step
+from evonb.graph.debugging.views import WaitingTask
+from evonb.graph.topology import node_id
 from evonb.protocol.debugging import WireKey, WireMessage, WireWatch
 from evonb.protocol.preview import fields_of, full_text, kind_of, preview
 from evonb.typing import StateBaseMessage
+from evonb.widgets.debug_inside import BEGINS
 from evonb.widgets.debug_schema import Keys
 from evonb.widgets.values import opens, size_of
 
-__all__ = ["Shown", "shown_keys", "shown_messages", "shown_watches", "state_shown"]
+__all__ = ["Shown", "shown_keys", "shown_messages", "shown_watches", "state_shown", "within"]
 
 KEYS_SHOWN = 200
 MESSAGES_SHOWN = 100
@@ -26,17 +29,19 @@ class Shown:
     """The point that is shown.
 
     Attributes:
-        step: The step that made it; None at the start.
+        step: The step that made it, also one inside of a sub-graph; None at the start.
+        within: The id in the picture of a node that works with this state.
         state: The state there by key; empty before a run.
         before: The state that the step started from; empty at the start.
     """
 
-    def __init__(self, debugger: GraphEngineDebugger, step: Step | None, number: int, *, begun: bool) -> None:
+    def __init__(self, debugger: GraphEngineDebugger, step: Step | None, *, begun: bool) -> None:
         self.debugger = debugger
         self.step = step
-        self.whole: Any = state_shown(debugger, number) if begun else {}
+        self.within = within(step)
+        self.whole: Any = state_shown(debugger) if begun else {}
         self.state: Mapping[str, Any] = fields_of(self.whole) or {}
-        earlier = debugger.state_before(number) if step is not None and step.wrote else {}
+        earlier = debugger.state_before(step) if step is not None and step.wrote else {}
         self.before: Mapping[str, Any] = fields_of(earlier) or {}
 
     def steps_of_messages(self, key: str) -> dict[object, int]:
@@ -50,12 +55,26 @@ class Shown:
         return found
 
 
-def state_shown(debugger: GraphEngineDebugger, number: int) -> Any:
+def within(step: Step | None) -> str:
+    """The id in the picture of a node that works with the state after a step."""
+    if step is None:
+        return ""
+    return node_id((step.node,), "") if step.status == BEGINS else step.node
+
+
+def state_shown(debugger: GraphEngineDebugger) -> Any:
     """The state at the shown point: where all goes on as one task, what that starts from, so joined already."""
     waiting = debugger.waiting()
-    if len(waiting) == 1 and waiting[0].can_run and not waiting[0].running:
+    if any(each.inside for each in waiting):  # what is around them isn't waited for
+        waiting = [each for each in waiting if each.inside or not each.running]
+    if len(waiting) == 1 and waiting[0].is_next and not is_call(waiting[0]):
         return debugger.state(uuid=waiting[0].uuid)
-    return debugger.state(number)
+    return debugger.state()
+
+
+def is_call(task: WaitingTask) -> bool:
+    """Whether it is a tool call, which has no state of its own."""
+    return task.uuid.rpartition("-")[2].startswith("tool")
 
 
 def shown_keys(shown: Shown, keys: Keys) -> list[WireKey]:
@@ -95,6 +114,10 @@ def shown_messages(shown: Shown, keys: Keys, came_with: dict[object, int]) -> li
     messages = [each for each in shown.state.get(key) or () if isinstance(each, StateBaseMessage)]
     newest = messages[-MESSAGES_SHOWN:]
     number = shown.step.number if shown.step is not None else -1
+    if shown.step is not None and shown.step.inner:
+        # Which step of the line they come with is decided when the sub-graph has finished.
+        old = {id_of(each) for each in shown.before.get(key) or ()}
+        return [_message(each, is_new=key in shown.step.wrote and id_of(each) not in old, step=None) for each in newest]
     is_still = shown.debugger.status not in ("running", "pausing")
     if is_still and any(id_of(each) not in came_with for each in newest):
         # Messages of the inputs came with no step.

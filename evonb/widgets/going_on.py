@@ -19,7 +19,7 @@ async def go_on(debugger: GraphEngineDebugger, *, rerun_effects: bool = False) -
         EffectRepeats: An effect would act again.
         SessionError: It isn't allowed now.
     """
-    for task in [task for task in debugger.waiting() if task.held and task.can_run]:
+    for task in [task for task in debugger.waiting() if task.held and task.is_next]:
         result = await debugger.step_over(task.uuid, rerun_effects=rerun_effects)
         if debugger.status == "finished":
             return result

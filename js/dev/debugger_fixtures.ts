@@ -50,7 +50,7 @@ function steps(told: readonly Told[], branch: number, first: number): WireStep[]
     clock += duration_s;
     const rest = { branch, wave, lane, status: "done" as const, effect: node === "tools" };
     const tools = node === "tools" ? ["find", "read", "read"] : [];
-    const heavy = { wrote: [...wrote], tools, tokens: node === "draft" ? 876 : null };
+    const heavy = { wrote: [...wrote], tools, tokens: node === "draft" ? 876 : null, inside: 0 };
     return { number: first + i, task: `t${first + i}`, node, visit, at_s, duration_s, ...rest, ...heavy };
   });
 }
@@ -179,6 +179,8 @@ function waiting(node: string, more: Partial<WireWaiting> = {}): WireWaiting {
     arrived: [],
     missing: [],
     reads: ["draft", "messages", "tokens"],
+    begun: false,
+    enters: false,
   };
   return { task: `w ${node}`, node, ...rest, ...more };
 }

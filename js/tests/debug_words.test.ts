@@ -25,6 +25,22 @@ describe("the bar", () => {
     expect(bar({ ...past(), debug: { ...past().debug, looking: 0 } })).toContain("the start, before step 1 of 13");
   });
 
+  it("says where inside of a sub-graph one looks, and so does what is spoken and the caption", () => {
+    const inside = { number: 3, owner: 10, node: "draft", text: "inside research, step 2 of 4" };
+    const there = { ...past(), debug: { ...past().debug, inside } };
+    expect(bar(there)).toContain("You are looking at step 9 of 13, inside research, step 2 of 4 — nothing runs");
+    expect(flat(caption(there.debug, names))).toBe("After step 9, inside research, step 2 of 4: draft");
+    expect(hint("resume", there.debug)).toBe("Run on from step 9, inside research, step 2 of 4, on the new branch b2");
+    const before = { ...there.debug, inside: { ...inside, number: 2, text: "inside research, step 1 of 4" } };
+    expect(sayChange(there.debug, before, there.snapshot, names)).toEqual([
+      { text: "Looking at step 9 of 13, inside research, step 2 of 4, nothing runs.", assertive: false },
+    ]);
+    const live = { ...paused().debug, stopped_at: ["research › rank"], inside };
+    expect(sayChange(live, { ...live, inside: null }, paused().snapshot, names)).toEqual([
+      { text: "Stopped before research › rank, breakpoint.", assertive: true },
+    ]);
+  });
+
   it("says where it stopped, what runs, what broke, and how to begin", () => {
     expect(bar(paused())).toBe("Stopped before human_review — breakpoint");
     expect(bar(running())).toBe("draft writes: …VAT is charged twice because of a rounding step in the");
@@ -159,6 +175,7 @@ describe("the keys", () => {
     expect(press("S", { shiftKey: true })).toBe("step_one");
     expect(press("X", { shiftKey: true })).toBe("stop");
     expect(press("B", { shiftKey: true })).toBe("condition");
+    expect([press("i"), press("I", { shiftKey: true })]).toEqual(["step_into", "step_out"]);
     expect(press("x")).toBeNull();
     expect(press("R", { shiftKey: true })).toBeNull();
   });
@@ -175,7 +192,25 @@ describe("the keys", () => {
 
   it("are all on the sheet", () => {
     const listed = KEY_SHEET.flatMap(([, keys]) => keys.map(([key]) => key)).join(" ");
-    for (const key of ["R", "P", "S", "⇧ S", "T", "⇧ X", "[ ]", "Home", "End", "1 – 6", "W", "?", "B", "⇧ B", "E"])
+    for (const key of [
+      "R",
+      "P",
+      "S",
+      "⇧ S",
+      "I",
+      "⇧ I",
+      "T",
+      "⇧ X",
+      "[ ]",
+      "Home",
+      "End",
+      "1 – 6",
+      "W",
+      "?",
+      "B",
+      "⇧ B",
+      "E",
+    ])
       expect(listed).toContain(key);
   });
 });

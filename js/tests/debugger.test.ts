@@ -14,6 +14,7 @@ import {
 } from "../dev/debugger_fixtures.ts";
 import { FakeDebugModel } from "../dev/fake_debug_model.ts";
 import type { Model } from "../src/bridge/channel.ts";
+import type { WireStep, WireWaiting } from "../src/protocol/generated_debugging.ts";
 import widget from "../src/widgets/debugger.ts";
 
 let lives: AbortController[] = [];
@@ -772,6 +773,40 @@ describe("the timeline", () => {
     expect(last(model)).toEqual({ type: "goto", count: 15, branch: 1 });
   });
 
+  it("opens into what ran inside of a sub-graph, and goes there", async () => {
+    const { el, model } = await open(paused());
+    const { steps } = model.debug;
+    const draft = steps[6] as WireStep;
+    const inner = [1, 2].map((n) => ({
+      ...draft,
+      node: "plan",
+      number: 6,
+      inner: n,
+      owner: 7,
+      wave: n,
+      task: `i${n}`,
+    }));
+    const more = { steps: steps.map((step) => (step === draft ? { ...step, inside: 2 } : step)), inner };
+    model.show(more);
+    await settle();
+    const owner = () => chips(el).find((chip) => chip.title.startsWith("Step 7,")) as HTMLElement;
+    expect(owner().textContent).toContain("2 inside");
+    expect(owner().title).toContain("2 inside");
+    const count = chips(el).length;
+    click(owner());
+    expect(last(model)).toEqual({ type: "goto", count: 7, branch: 0 });
+    expect(chips(el).length).toBe(count + 2);
+    click(chips(el).filter((chip) => chip.title.startsWith("Inside, plan"))[1] as HTMLElement);
+    expect(last(model)).toEqual({ type: "goto", count: 6, inside: 2, branch: 0 });
+    click(owner());
+    expect(chips(el).length).toBe(count);
+    await settle();
+    model.show({ ...more, looking: 7 });
+    await settle();
+    press(one(el, '[role="slider"]'), "Enter");
+    expect(chips(el).length).toBeGreaterThan(count);
+  });
+
   it("is a slider that arrows move", async () => {
     const { el, model } = await open(paused());
     const slider = one(el, '[role="slider"]');
@@ -854,6 +889,48 @@ describe("the menu of a node", () => {
     expect(one(el, ".menu").hidden).toBe(true);
     expect(document.activeElement).toBe(node(el, "human_review"));
     expect(model.asked.map((command) => command.type)).not.toContain("remove_breakpoint");
+  });
+});
+
+describe("sub-graphs", () => {
+  const waits = (more: object) => ({ waiting: [{ ...(paused().debug.waiting[0] as WireWaiting), ...more }] });
+
+  it("are entered and left by a key, at the node and in the list of what waits", async () => {
+    const { el, model } = await open(paused());
+    model.show(waits({ enters: true }));
+    await settle();
+    press(view(el), "i");
+    expect(last(model)).toEqual({ type: "step_into", task: null });
+    click(node(el, "human_review"));
+    press(view(el), "i");
+    expect(last(model)).toEqual({ type: "step_into", task: "w human_review" });
+    press(view(el), "3");
+    const button = (words: string) => all(el, ".p-wait button").find((one) => one.textContent === words) as HTMLElement;
+    click(button("Step into"));
+    expect(last(model)).toEqual({ type: "step_into", task: "w human_review" });
+    model.show(waits({ begun: true }));
+    await settle();
+    expect(button("Step into")).toBeUndefined();
+    expect(one(el, ".p-wait li").textContent).toContain("begun, goes on inside");
+    click(button("Step out"));
+    expect(last(model)).toEqual({ type: "step_out", task: "w human_review" });
+    node(el, "human_review").dispatchEvent(new MouseEvent("contextmenu", { bubbles: true, cancelable: true }));
+    const item = all(el, '[role="menuitem"]')[0] as HTMLElement;
+    expect(item.textContent).toBe("Step out⇧I");
+    click(item);
+    expect(last(model)).toMatchObject({ type: "step_out" });
+  });
+
+  it("say why they can't be entered", async () => {
+    const { el, model } = await open(paused());
+    model.show({ allowed: { ...model.debug.allowed, step_into: "Step into: no sub-graph waits" } });
+    await settle();
+    const before = model.asked.length;
+    press(view(el), "i");
+    await settle();
+    expect(model.asked.length).toBe(before);
+    await vi.advanceTimersByTimeAsync(500);
+    expect(one(el, '[aria-live="polite"]').textContent).toContain("Step into: no sub-graph waits.");
   });
 });
 

@@ -5,8 +5,9 @@ import { densityBars } from "../src/core/density.ts";
 import { editedNodes, lineage, shownStep } from "../src/core/overlay.ts";
 import { type Job, layTimeline, MOST_LANES } from "../src/core/timeline.ts";
 import { cellsOf, folded, isFold, type Slot } from "../src/core/timeline_cells.ts";
+import { kernelPlace, placeShown } from "../src/core/timeline_inside.ts";
 import { shareOut } from "../src/core/timeline_widths.ts";
-import type { DebugState, WireStep } from "../src/protocol/generated_debugging.ts";
+import type { DebugState, WireInner, WireStep } from "../src/protocol/generated_debugging.ts";
 
 function step(number: number, node: string, more: Partial<WireStep> = {}): WireStep {
   const rest = {
@@ -20,6 +21,7 @@ function step(number: number, node: string, more: Partial<WireStep> = {}): WireS
     effect: false,
     tools: [],
     tokens: null,
+    inside: 0,
   } as const;
   return { number, task: `t${number}`, node, wrote: [], ...rest, ...more };
 }
@@ -180,6 +182,82 @@ describe("the layout", () => {
     expect(Math.min(...numbers)).toBe(176);
     expect(Math.max(...numbers)).toBe(224);
     expect(hiddenBefore).toBe(100 + 400 - 49);
+  });
+});
+
+describe("what ran inside of a sub-graph", () => {
+  const inside = (inner: number, node: string, owner: number, more: Partial<WireInner> = {}): WireInner => ({
+    ...step(1, `sub › ${node}`, { wave: inner }),
+    task: `i${inner}`,
+    inner,
+    owner,
+    ...more,
+  });
+  const inner = [inside(2, "x", 2), inside(3, "y", 2), inside(4, "z", 2)];
+  const finished = state([step(1, "a"), step(2, "sub", { inside: 3 }), step(3, "b")], { inner });
+  const at = (number: number, node: string, owner: number) => ({
+    number,
+    node,
+    owner,
+    text: "inside sub, step 1 of 3",
+  });
+  const nodes = (shown: DebugState, unfolded: readonly number[] = []) =>
+    of(lay(shown, [], unfolded).jobs, "step")
+      .sort((a, b) => a.column - b.column)
+      .map((job) => `${job.step.node}${job.here ? " here" : ""}`);
+
+  it("is one step until it is opened, or looked at", () => {
+    expect(nodes(finished)).toEqual(["a", "sub", "b"]);
+    expect(nodes(finished, [-2])).toEqual(["a", "sub › x", "sub › y", "sub › z", "sub", "b"]);
+    const looking = { ...finished, looking: 1, inside: at(3, "sub › y", 2) };
+    expect(nodes(looking)).toEqual(["a", "sub › x", "sub › y here", "sub › z", "sub", "b"]);
+    expect(lay(looking).cursor).toBe(2);
+  });
+
+  it("stands before the step it led to, by its own place", () => {
+    const { heads, ends } = lay(finished, [], [-2]);
+    expect(heads).toEqual(["1", "·", "·", "·", "2", "3"]);
+    expect(ends.map(kernelPlace)).toEqual([
+      { count: 1 },
+      { count: 1, inside: 2 },
+      { count: 1, inside: 3 },
+      { count: 1, inside: 4 },
+      { count: 2 },
+      { count: 3 },
+    ]);
+  });
+
+  it("has its cursor before its first step where the sub-graph has just begun", () => {
+    const begun = { ...finished, looking: 1, inside: at(1, "sub", 2) };
+    expect(lay(begun).cursor).toBe(0);
+    expect(nodes(begun)).toContain("sub › x");
+  });
+
+  it("opens by itself while it goes on, before what comes next", () => {
+    const live = state([step(1, "a")], { inner: [inside(2, "x", 0)], inside: at(2, "sub › x", 0) });
+    expect(nodes(live)).toEqual(["a", "sub › x"]);
+    expect(lay(live, ["sub › y"]).liveColumn).toBe(2);
+    expect(placeShown(live)).toBe(1);
+  });
+
+  it("folds the rounds of a loop there as everywhere", () => {
+    const loop = [..."xyxyxyxy"].map((name, i) => inside(i + 2, name, 2));
+    const { jobs } = lay({ ...finished, inner: loop }, [], [-2]);
+    expect(of(jobs, "fold")).toMatchObject([{ fold: { rounds: 2, nodes: ["sub › x", "sub › y"] } }]);
+  });
+
+  it("stands before the whole wave in which its node ran", () => {
+    const wave = [step(2, "c", { wave: 2 }), step(3, "sub", { wave: 2, lane: 1, inside: 2 })];
+    const two = [inside(2, "x", 3), { ...inside(3, "y", 3), number: 2 }];
+    const shown = state([step(1, "a"), ...wave], { inner: two, looking: 2, inside: at(3, "sub › y", 3) });
+    expect(nodes(shown)).toEqual(["a", "sub › x", "sub › y here", "c", "sub"]);
+    expect(lay(shown).cursor).toBe(2);
+    expect(lay({ ...shown, looking: 2, inside: null }, [], [-3]).cursor).toBe(3);
+  });
+
+  it("keeps its place apart from any other one, also in a long record", () => {
+    expect(kernelPlace(99_999 + 54_321 / 1e7)).toEqual({ count: 99_999, inside: 54_321 });
+    expect(placeShown({ ...finished, looking: 7, inside: at(2, "", 0) })).toBeGreaterThan(7);
   });
 });
 

@@ -254,7 +254,15 @@ class Line:
             counts[moment.branch] = counts.get(moment.branch, 0) + (moment.number > 0)
         present = branch_of(self.present, self.inner)
         return [
-            Branch(each, self.name(each), self.forked[each], tip.number, counts.get(each, 0), each == present)
+            Branch(
+                id=each,
+                name=self.name(each),
+                from_step=self.forked[each],
+                last_step=tip.number,
+                steps=counts.get(each, 0),
+                present=each == present,
+                last_inner=inner.number if (inner := self.inner_tips.get(each)) is not None else 0,
+            )
             for each, tip in sorted(self.tips.items())
         ]
 

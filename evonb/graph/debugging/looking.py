@@ -18,12 +18,14 @@ from evonb.graph.debugging.steps import Branch, Step
 from evonb.graph.debugging.views import WaitingTask, allowed, step_at, step_of, waiting_tasks
 from evonb.graph.debugging.ways import line_to, places_back, step_after, step_before
 from evonb.graph.debugging.why import Why, why
+from evonb.graph.debugging.why_inside import why_inside
 from evonb.graph.events import Detach
 from evonb.graph.near import wrong_kind
 from evonb.graph.topology import PATH_SEPARATOR
 
 if TYPE_CHECKING:
     from evonb.graph.asking import Question
+    from evonb.graph.debugging.inner import Standing
 
 __all__ = ["Looking"]
 
@@ -102,7 +104,7 @@ class Looking(Face):
         line = self._session.past
         tip = line.towards() if branch is None else line.tip(self._branch(branch))
         session = self._session  # once: reaching it takes longer than a step that is known
-        if not inside:
+        if not (inside and line.inners):
             return [each.step or step_of(session, each) for each in line_to(tip[0])]
         places = [each for each in places_back(tip) if each[0].before is not None or each[1] is not None]
         return [step_at(session, each) for each in reversed(places)]
@@ -152,24 +154,35 @@ class Looking(Face):
         return schema.hand_out(records.values_of(schema, record), {})
 
     def _state_inside(self, inner: Inner) -> Any:
+        standing = self._standing(inner)
+        schema = standing.plan.schema
+        return schema.hand_out(records.values_of(schema, standing.moment.record), {})
+
+    def _standing(self, inner: Inner) -> Standing:
         standing = self._session.nested.standing(inner)
         if standing is None:
             raise SessionError(
                 f"The sub-graph {PATH_SEPARATOR.join(inner.path)!r} has another shape since",
                 fix="its steps can be listed, not their states: history(inside=True)",
             )
-        schema = standing.plan.schema
-        return schema.hand_out(records.values_of(schema, standing.moment.record), {})
+        return standing
 
-    def state_before(self, step: int) -> Any:
+    def state_before(self, step: int | Step) -> Any:
         """A copy of the state that a step started from; of step 0, and of keys that nobody had written, blanks.
+
+        Args:
+            step: The step, or its number; one inside of a sub-graph started from the state there.
 
         Raises:
             SessionError: There is no such step.
         """
+        moment, inner = self._place(step)
         schema = self._session.plan.schema
-        moment = self._moment(step)
-        record = before(schema, moment) if moment.ran is not None else None
+        if inner is not None:
+            standing = self._standing(inner)
+            schema, record = standing.plan.schema, self._session.nested.before(inner)
+        else:
+            record = before(schema, moment) if moment.ran is not None else None
         return schema.hand_out(schema.defaults() if record is None else records.values_of(schema, record), {})
 
     def step_back(self, n: int = 1) -> Step:
@@ -322,11 +335,16 @@ class Looking(Face):
     def why(self, node: str) -> Why:
         """Why a node waits, is held, wasn't chosen, ran twice or hasn't run, at the moment that is shown.
 
+        Args:
+            node: Its name; of one inside of a sub-graph its id in the picture ("sub › inner").
+
         Raises:
             GraphError: There is no such node.
             SessionError: No session has begun.
         """
-        return why(self._session, self._session.plan.by_name[self._node(node)])
+        name = self._node(node)
+        plan = self._session.plan
+        return why(self._session, plan.by_name[name]) if name in plan.by_name else why_inside(self._session, name)
 
     def effects(self) -> list[Effect]:
         """The ledger: what touched the world, what was replayed from the record, what would act again."""

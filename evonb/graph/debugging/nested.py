@@ -141,6 +141,19 @@ class Nested:
                 return None
         return inner.standing
 
+    def before(self, inner: Inner) -> Record | None:
+        """The state that a step started from, of a run whose standing is known; None for the one that began it."""
+        assert inner.standing is not None
+        moment, plan = inner.standing.moment, inner.standing.plan
+        if moment.status in RAN:
+            return moment.record.parent
+        _, *earlier = same_run(inner.outer, inner, inner.origin)
+        at = self.standing(earlier[0]) if earlier else None
+        if at is None or moment.ran is None:
+            return None
+        waited = at.moment.point.find(moment.ran.number)
+        return None if waited is None or waited.task is None else self.joined(plan, inner.path, waited.task)
+
     def _read(self, inner: Inner, plan: Plan) -> None:
         """Make the standings of a step and of those before it from their rows."""
         steps: list[Inner] = []
@@ -160,8 +173,13 @@ class Nested:
 
     def _start(self, entered: Inner, plan: Plan) -> Record:
         """What a run began with: the state of the task around it."""
-        session, origin = self._session, entered.origin
-        point, outer, path = entered.outer.point, session.plan, entered.path[:-1]
+        task, outer = self._around(entered)
+        values = records.values_of(outer.schema, self.joined(outer, entered.path[:-1], task))
+        return records.root(plan.schema, known_values(plan, values), borrow=True)
+
+    def _around(self, entered: Inner) -> tuple[Task, Plan]:
+        """The task that a run belongs to, by the step that began it; and the graph of that task."""
+        origin, point, outer = entered.origin, entered.outer.point, self._session.plan
         if len(origin) > 1:
             around = self.last(origin[:-1], (entered.outer, entered.before))
             standing = None if around is None else self.standing(around)
@@ -171,8 +189,14 @@ class Nested:
         waiting = point.find(origin[-1])
         if waiting is None or waiting.task is None:
             raise Unreadable("the task around it didn't wait")
-        values = records.values_of(outer.schema, self.joined(outer, path, waiting.task))
-        return records.root(plan.schema, known_values(plan, values), borrow=True)
+        return waiting.task, outer
+
+    def visit_around(self, entered: Inner) -> int:
+        """The how-manieth execution of its node a run is, by the step that began it; 0 if that isn't known any more."""
+        try:
+            return self._around(entered)[0].visit
+        except Unreadable:
+            return 0
 
     def joined(self, plan: Plan, path: tuple[str, ...], task: Task) -> Record:
         """The record that a task starts from."""

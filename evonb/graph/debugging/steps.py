@@ -98,6 +98,7 @@ class Branch:
         last_step: Its newest step.
         steps: How many steps are its own.
         present: Whether the session is on it.
+        last_inner: Its newest step inside of a sub-graph after `last_step` (`Step.inner`), 0 if there is none.
     """
 
     id: int
@@ -106,3 +107,4 @@ class Branch:
     last_step: int
     steps: int
     present: bool
+    last_inner: int = 0

@@ -39,6 +39,8 @@ class WaitingTask:
         running: Whether it runs already and waits inside: a sub-graph that is stepped through, a held tool call; or it
             is a task of a sub-graph that was begun.
         failed: Whether it failed when it ran last.
+        inside: Whether it waits inside of a node that was begun.
+        enters: Whether it is a sub-graph, which can be stepped into.
     """
 
     uuid: str
@@ -50,6 +52,13 @@ class WaitingTask:
     visit: int = 0
     running: bool = False
     failed: bool = False
+    inside: bool = False
+    enters: bool = False
+
+    @property
+    def is_next(self) -> bool:
+        """Whether a step would begin it: of a sub-graph that was begun, what waits inside of it comes next."""
+        return self.can_run and (self.inside or not self.running)
 
 
 def waiting_tasks(session: Session) -> list[WaitingTask]:
@@ -88,9 +97,14 @@ def _inside(session: Session) -> Iterator[WaitingTask]:
             _visit(task),
             task is not None,
             waits.failed,
+            inside=True,
+            enters=task is not None and task.node.subgraph is not None,
         )
     for each in parked.values():
-        yield WaitingTask(each.uuid, each.name, True, each.held, visit=_visit(each.task), running=True)
+        enters = each.task is not None and each.task.node.subgraph is not None
+        yield WaitingTask(
+            each.uuid, each.name, True, each.held, visit=_visit(each.task), running=True, inside=True, enters=enters
+        )
 
 
 def _visit(task: Task | None) -> int:
@@ -109,6 +123,7 @@ def inside_data(session: Session) -> list[list[Any]]:
             list(each.missing),
             each.visit,
             each.failed,
+            each.enters,
         ]
         for each in _inside(session)
         if not each.uuid.rpartition("-")[2].startswith("tool")
@@ -116,8 +131,9 @@ def inside_data(session: Session) -> list[list[Any]]:
 
 
 def _from_data(data: list[Any]) -> WaitingTask:
-    uuid, name, can_run, held, arrived, missing, visit, failed = data
-    return WaitingTask(uuid, name, can_run, held, tuple(arrived), tuple(missing), visit, can_run, failed)
+    uuid, name, can_run, held, arrived, missing, visit, failed, *more = data
+    enters = bool(more and more[0])  # a run that an earlier version wrote doesn't say
+    return WaitingTask(uuid, name, can_run, held, tuple(arrived), tuple(missing), visit, can_run, failed, True, enters)
 
 
 def _stored(
@@ -132,7 +148,10 @@ def _stored(
     failed: bool,
 ) -> WaitingTask:
     """A waiting task of a stored session of which nothing else has been read yet."""
-    return WaitingTask(session.uuid(number), node, can_run, held, tuple(arrived), tuple(missing), visit, False, failed)
+    known = session.plan.by_name.get(node)
+    enters = can_run and known is not None and known.subgraph is not None
+    arrivals = tuple(arrived), tuple(missing)
+    return WaitingTask(session.uuid(number), node, can_run, held, *arrivals, visit, failed=failed, enters=enters)
 
 
 def waiting_data(session: Session) -> list[list[Any]]:
@@ -168,6 +187,7 @@ def _task(session: Session, here: Moment, waiting: Waiting) -> WaitingTask:
         waiting.task.visit if waiting.task is not None else 0,
         flying or session.nested.is_begun(waiting),
         failed,
+        enters=waiting.task is not None and waiting.node.subgraph is not None,
     )
 
 
@@ -204,7 +224,7 @@ def _inner_step_of(session: Session, inner: Inner) -> Step:
         number=inner.outer.number,
         uuid=_id_inside(session, inner.origin) if enters else nested.uuid(inner.origin, notes.get("ran", 0)),
         node=PATH_SEPARATOR.join(inner.path) if enters else node_id(inner.path, row.node),
-        visit=row.visit,
+        visit=nested.visit_around(inner) if enters else row.visit,
         branch=inner.branch,
         status=row.status,
         at_s=row.at_s,

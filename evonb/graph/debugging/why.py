@@ -53,6 +53,9 @@ def why(session: Session, node: NodePlan) -> Why:
     """The explanation for a node at the moment that is shown."""
     point = session.past.here.point
     waiting = [each for each in point.waiting if each.node is node]
+    if stands := _stands_inside(session, node):
+        next_ones = " and ".join(stands)
+        return Why("waits", f"{node.name} was begun; inside of it {next_ones} comes next.", {"inside": stands})
     if any(each.number in {flying.number for flying in session.flying.values()} for each in waiting):
         return _running(session, node)
     for each in waiting:
@@ -66,6 +69,13 @@ def why(session: Session, node: NodePlan) -> Why:
     if ran:
         return _once(session, ran[0])
     return _never(session, node)
+
+
+def _stands_inside(session: Session, node: NodePlan) -> tuple[str, ...]:
+    """What waits inside of a sub-graph that was begun, while nothing runs."""
+    if node.subgraph is None or (session.line.cursor is None and session.busy):
+        return ()
+    return tuple(each.name for each in session.nested.waiting() if each.path[0] == node.name)
 
 
 def _running(session: Session, node: NodePlan) -> Why:

@@ -4,6 +4,7 @@
  */
 
 import { atEnd } from "../core/ending.ts";
+import { has } from "../core/record.ts";
 import type {
   Command,
   EventsMessage,
@@ -93,11 +94,11 @@ export class Channel {
 
 /** Any client can send to a widget, so the tag is looked at before the rest is believed. */
 function isKernelMessage(message: unknown): message is KernelMessage {
-  const type = typeof message === "object" && message !== null && "type" in message ? message.type : null;
+  const type = has(message, "type") ? message.type : null;
   return type === "events" || type === "snapshot" || type === "reply";
 }
 
 /** A snapshot that this view can draw; a trait that isn't set yet is an empty object. */
 export function isSnapshot(value: unknown): value is Snapshot {
-  return typeof value === "object" && value !== null && "protocol" in value && "graph" in value && "layout" in value;
+  return has(value, "protocol", "graph", "layout");
 }

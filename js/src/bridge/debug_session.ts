@@ -3,6 +3,8 @@
 import { NO_DEBUG } from "../core/debug_blank.ts";
 import { DebugStore } from "../core/debug_store.ts";
 import { atEnd } from "../core/ending.ts";
+import { has } from "../core/record.ts";
+import { kernelPlace, placeShown } from "../core/timeline_inside.ts";
 import type { Snapshot } from "../protocol/generated.ts";
 import type { DebugMessage, DebugState } from "../protocol/generated_debugging.ts";
 import { type CommandBody, isSnapshot, type Model, NO_ANSWER, type Reply } from "./channel.ts";
@@ -103,7 +105,7 @@ export class DebugSession {
   private _askPicture(): void {
     const { looking, branch } = this.debug.state;
     if (this.graph.liveness !== "live" || !this.debug.lacksPicture || looking === null) return;
-    void this.ask({ type: "goto", count: looking, branch });
+    void this.ask({ type: "goto", ...kernelPlace(placeShown(this.debug.state)), branch });
   }
 
   private _listen(name: string, callback: (value: unknown) => void): void {
@@ -113,11 +115,10 @@ export class DebugSession {
 }
 
 function isDebugMessage(message: unknown): message is DebugMessage {
-  const isObject = typeof message === "object" && message !== null;
-  return isObject && "type" in message && message.type === "debug" && "state" in message && isDebugState(message.state);
+  return has(message, "type", "state") && message.type === "debug" && isDebugState(message.state);
 }
 
 /** A trait that isn't set yet is an empty object. */
 function isDebugState(value: unknown): value is DebugState {
-  return typeof value === "object" && value !== null && "seq" in value && "allowed" in value && "steps" in value;
+  return has(value, "seq", "allowed", "steps");
 }

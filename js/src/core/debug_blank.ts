@@ -2,14 +2,13 @@
 
 import type { CommandName, DebugState } from "../protocol/generated_debugging.ts";
 
-const COMMANDS: readonly CommandName[] = [
-  ...(["run", "resume", "pause", "step_wave", "step_one", "step_back", "step_forward", "goto", "live"] as const),
-  ...(["run_to", "stop", "edit", "why", "breakpoint", "retry", "skip", "pin", "fork", "compare", "answer"] as const),
-];
+const COMMANDS =
+  "run resume pause step_wave step_one step_into step_out step_back step_forward goto live " +
+  "run_to stop edit why breakpoint retry skip pin fork compare answer";
 
 /** What each command is answered with while nothing can be asked of the kernel. */
 export function allForbidden(reason: string): DebugState["allowed"] {
-  return Object.fromEntries(COMMANDS.map((name) => [name, reason])) as Record<CommandName, string>;
+  return Object.fromEntries(COMMANDS.split(" ").map((name) => [name, reason])) as Record<CommandName, string>;
 }
 
 export const NO_DEBUG: DebugState = {
@@ -17,10 +16,12 @@ export const NO_DEBUG: DebugState = {
   status: "idle",
   reason: "",
   looking: null,
+  inside: null,
   step: 0,
   branch: 0,
   steps: [],
   steps_before: 0,
+  inner: [],
   branches: [],
   next_branch: "",
   would_run: [],

@@ -8,6 +8,8 @@ export type DebugAction =
       | "pause"
       | "step_wave"
       | "step_one"
+      | "step_into"
+      | "step_out"
       | "step_back"
       | "step_forward"
       | "first"
@@ -30,6 +32,7 @@ const PLAIN: Readonly<Record<string, DebugAction>> = {
   r: "resume",
   p: "pause",
   s: "step_wave",
+  i: "step_into",
   t: "run_to",
   a: "answer",
   b: "breakpoint",
@@ -47,7 +50,13 @@ const PLAIN: Readonly<Record<string, DebugAction>> = {
   "5": "tab_5",
   "6": "tab_6",
 };
-const SHIFTED: Readonly<Record<string, DebugAction>> = { s: "step_one", x: "stop", b: "condition", "?": "help" };
+const SHIFTED: Readonly<Record<string, DebugAction>> = {
+  s: "step_one",
+  i: "step_out",
+  x: "stop",
+  b: "condition",
+  "?": "help",
+};
 
 /** The action of a key press; null for keys that belong to the graph, the notebook or the browser. */
 export function debugActionOf(press: ShiftedPress): DebugAction | null {
@@ -68,6 +77,8 @@ export const KEY_SHEET: readonly (readonly [string, readonly (readonly [string, 
       ["P", "pause before the next task"],
       ["S", "step a wave: every ready node"],
       ["⇧ S", "step one node"],
+      ["I", "step into a sub-graph"],
+      ["⇧ I", "step out of it"],
       ["T", "run to the chosen node"],
       ["⇧ X", "stop"],
     ],

@@ -40,8 +40,9 @@ export class DebugStore {
 
   /** The picture that is held, if it is of the same point. */
   private _pictureOf(state: DebugState): Snapshot | null {
-    const { looking, branch } = this.state;
-    return state.looking === looking && state.branch === branch ? this.picture : null;
+    const { looking, inside, branch } = this.state;
+    const isSame = state.looking === looking && state.inside?.number === inside?.number && state.branch === branch;
+    return isSame ? this.picture : null;
   }
 
   private _set(state: DebugState, picture: Snapshot | null): void {

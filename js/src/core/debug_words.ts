@@ -5,7 +5,7 @@ import type { DebugState, SessionStatus, WireStep } from "../protocol/generated_
 import { inOneLine, onlyAsks } from "./asks.ts";
 import { listWords, ordinal, plural } from "./format.ts";
 import type { Speech } from "./narrate.ts";
-import { shownStep } from "./overlay.ts";
+import { insideWords, shownStep } from "./overlay.ts";
 import { tail, visible } from "./text.ts";
 import { callsOf, stepUse } from "./tool_words.ts";
 
@@ -40,6 +40,10 @@ export function sessionChip(state: DebugState, snapshot: Snapshot, saved: boolea
 /** "step 7 of 12" */
 export function position(state: DebugState): string {
   return state.looking === 0 ? `the start, before step 1 of ${state.step}` : `step ${state.looking} of ${state.step}`;
+}
+
+function place(state: DebugState): string {
+  return position(state) + insideWords(state);
 }
 
 /** The bar above the timeline: the same place whether live or past. */
@@ -86,20 +90,14 @@ function askedLive({ questions }: DebugState, names: Names): Rich {
 function savedWords(state: DebugState): Rich {
   return [
     "You are looking at ",
-    { b: position(state) },
+    { b: place(state) },
     ", as it was saved. Run the cell again to go on from a live session",
   ];
 }
 
 function pastWords(state: DebugState): Rich {
   const makes = state.next_branch === "" ? "" : ` (makes branch ${state.next_branch})`;
-  return [
-    "You are looking at ",
-    { b: position(state) },
-    " — nothing runs until you press ",
-    { b: "Resume here" },
-    makes,
-  ];
+  return ["You are looking at ", { b: place(state) }, " — nothing runs until you press ", { b: "Resume here" }, makes];
 }
 
 function runningWords(snapshot: Snapshot, names: Names): Rich {
@@ -141,6 +139,9 @@ function callable(snapshot: Snapshot): string {
 /** "After step 7: draft, 2nd visit" */
 export function caption(state: DebugState, names: Names): Rich {
   const step = shownStep(state);
+  const { inside } = state;
+  if (inside !== null)
+    return [`After step ${state.looking ?? state.step}${insideWords(state)}: `, { b: names(inside.node) }];
   if (step === null)
     return [
       (state.looking ?? state.step) === 0 ? "Before the first step" : `After step ${state.looking ?? state.step}`,
@@ -164,7 +165,8 @@ export function sayStep(step: WireStep, names: Names): string {
   const wrote = step.wrote.length === 0 ? "" : `, wrote ${listWords(step.wrote)}`;
   const effect = step.effect ? ", touched the world" : "";
   const use = stepUse(step);
-  return `Step ${step.number}, ${names(step.node)}${visit}, ${step.status}${wrote}${effect}${use && ` · ${use}`}`;
+  const at = step.number % 1 ? "Inside" : `Step ${step.number}`;
+  return `${at}, ${names(step.node)}${visit}, ${step.status}${wrote}${effect}${step.inside ? `, ${step.inside} inside` : ""}${use && ` · ${use}`}`;
 }
 
 /** What is said aloud when a state follows another. */
@@ -175,8 +177,8 @@ export function sayChange(now: DebugState, before: DebugState, snapshot: Snapsho
     for (const branch of now.branches)
       if (!known.has(branch.id)) polite.push(`Branch ${branch.name} made from step ${branch.from_step ?? 0}.`);
   }
-  if (now.looking !== before.looking) {
-    if (now.looking !== null) polite.push(`Looking at ${position(now)}, nothing runs.`);
+  if (now.looking !== before.looking || (now.looking !== null && now.inside?.number !== before.inside?.number)) {
+    if (now.looking !== null) polite.push(`Looking at ${place(now)}, nothing runs.`);
     else if (now.status !== "running") polite.push(`Back to live, step ${now.step}.`);
   }
   const speech: Speech[] = polite.length === 0 ? [] : [{ text: polite.join(" "), assertive: false }];
@@ -185,7 +187,8 @@ export function sayChange(now: DebugState, before: DebugState, snapshot: Snapsho
 }
 
 function stopWords(now: DebugState, before: DebugState, snapshot: Snapshot, names: Names): string {
-  const isNew = now.status !== before.status || now.step !== before.step;
+  const isNew =
+    now.status !== before.status || now.step !== before.step || now.inside?.number !== before.inside?.number;
   if (!isNew || now.looking !== null || before.seq < 0) return "";
   if (now.status === "failed") return `${flat(failedWords(now, snapshot, names))}.`;
   if (now.status !== "paused") return "";

@@ -30,6 +30,16 @@ export function shownStep(state: DebugState): WireStep | null {
   return found.find((step) => number <= (lines.get(step.branch) ?? 0)) ?? null;
 }
 
+/** The node that made what is shown, also one inside of a sub-graph. */
+export function shownNode(state: DebugState): string | null {
+  return state.inside?.node ?? shownStep(state)?.node ?? null;
+}
+
+/** ", inside research, step 2 of 4"; "" for a point of the line. */
+export function insideWords({ inside }: DebugState): string {
+  return inside === null ? "" : `, ${inside.text}`;
+}
+
 /** The current branch and those it comes from, each with the last of its steps that belongs to the line. */
 export function lineage(state: DebugState): ReadonlyMap<number, number> {
   const line = new Map<number, number>();

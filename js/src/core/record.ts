@@ -20,3 +20,8 @@ export function fromKeys<T>(keys: readonly string[], make: (key: string) => T): 
   for (const key of keys) put(record, key, make(key));
   return record;
 }
+
+/** Whether something that came over the wire, or out of a saved notebook, is an object with these members. */
+export function has<K extends string>(value: unknown, ...names: readonly K[]): value is Record<K, unknown> {
+  return typeof value === "object" && value !== null && names.every((name) => name in value);
+}

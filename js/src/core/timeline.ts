@@ -6,6 +6,7 @@
 import type { DebugState, WireBranch, WireStep } from "../protocol/generated_debugging.ts";
 import { lineage } from "./overlay.ts";
 import { type Cell, cellsOf, type Fold, folded, isFold, type Slot } from "./timeline_cells.ts";
+import { placeShown, stepsInside } from "./timeline_inside.ts";
 
 export const MOST_LANES = 6;
 /** Above this the whole is a strip, and only what is near the shown step stands in lanes. */
@@ -45,6 +46,8 @@ export interface Stem {
 export interface TimelineLayout {
   /** One for each column, "" where the current line has no step. */
   readonly heads: readonly string[];
+  /** The last place of each column, 0 where the current line has none. */
+  readonly ends: readonly number[];
   readonly lanes: readonly Lane[];
   readonly jobs: readonly Job[];
   readonly stems: readonly Stem[];
@@ -57,7 +60,7 @@ export interface TimelineLayout {
 }
 
 /**
- * @param unfolded First steps of the folds that were opened by hand.
+ * @param unfolded First steps of the folds that were opened by hand; below zero, steps that were opened.
  * @param liveNodes What the live session stands before or works at; shown after the last step.
  */
 export function layTimeline(
@@ -90,7 +93,7 @@ class Layouter {
     private readonly _liveNodes: readonly string[],
   ) {
     this._line = lineage(_state);
-    this._shown = _state.looking ?? _state.step;
+    this._shown = placeShown(_state);
   }
 
   lay(): TimelineLayout {
@@ -101,7 +104,7 @@ class Layouter {
     if (cursor !== null) this._placeGhost(cursor);
     const liveColumn = this._placeLive();
     return {
-      heads: this._heads(),
+      ...this._heads(),
       lanes: this._lanes,
       jobs: this._jobs,
       stems: this._stems,
@@ -137,7 +140,10 @@ class Layouter {
 
   private _placeBranch(branch: WireBranch, steps: readonly WireStep[]): void {
     const own = cellsOf(steps.filter((step) => step.branch === branch.id));
-    const slots = folded(own, (cell) => this._keeps(branch.id, cell));
+    const keeps = (cell: Cell) => this._keeps(branch.id, cell);
+    const inside = (owners: readonly number[]) => folded(cellsOf(stepsInside(this._state, owners)), keeps);
+    const slots = folded(own, keeps).flatMap((slot) => [...(isFold(slot) ? [] : inside(this._opened(slot))), slot]);
+    if (branch.id === this._state.branch) slots.push(...inside([0]));
     this._slots.set(branch.id, slots);
     const start = branch.parent === null ? 0 : this._columnOf(branch.parent, branch.from_step ?? 0) + 1;
     slots.forEach((slot, i) => {
@@ -150,6 +156,12 @@ class Layouter {
     this._lanes.push({ row: middle(row), branch, name: branch.name, current: branch.id === this._state.branch });
     for (const slot of slots) this._placeSlot(slot, branch.id, row);
     if (branch.parent !== null) this._stem(branch.parent, start, middle(row), false);
+  }
+
+  /** Steps of sub-graphs whose inner steps are seen: one is shown, or they were opened by hand. */
+  private _opened({ steps }: Cell): number[] {
+    const at = this._state.looking === null ? null : this._state.inside?.owner;
+    return steps.map((step) => step.number).filter((number) => number === at || this._unfolded.has(-number));
   }
 
   /** The shown step is never behind a fold, nor is a round that was opened by hand. */
@@ -183,7 +195,9 @@ class Layouter {
   }
 
   private _isHere(step: WireStep): boolean {
-    return this._state.looking === step.number && step.number <= (this._line.get(step.branch) ?? -1);
+    return (
+      this._state.looking !== null && this._shown === step.number && step.number <= (this._line.get(step.branch) ?? -1)
+    );
   }
 
   /** The column of a step as seen from a branch: its own, else its parent's; -1 for what lies before the first. */
@@ -191,7 +205,9 @@ class Layouter {
     let id: number | null = branchId;
     while (id !== null) {
       const slots: readonly Slot[] = this._slots.get(id) ?? [];
-      const slot = [...slots].reverse().find((one) => one.first <= number);
+      // What is inside of a wave stands before all of it.
+      const isWhole = number % 1 === 0;
+      const slot = [...slots].reverse().find((one) => (isWhole ? one.first : one.last) <= number);
       const column = slot === undefined ? undefined : this._columns.get(slot);
       if (column !== undefined) return column;
       id = this._state.branches.find((branch) => branch.id === id)?.parent ?? null;
@@ -227,16 +243,20 @@ class Layouter {
     return column;
   }
 
-  private _heads(): string[] {
+  private _heads(): Pick<TimelineLayout, "heads" | "ends"> {
     const count = Math.max(0, ...this._jobs.map((job) => job.column + 1));
     const heads = Array.from({ length: count }, () => "");
+    const ends = heads.map(() => 0);
     for (const [id, last] of this._line) {
       for (const slot of this._slots.get(id) ?? []) {
         const column = this._columns.get(slot);
-        if (column !== undefined && slot.first <= last) heads[column] = range(slot.first, Math.min(slot.last, last));
+        if (column === undefined || slot.first > last) continue;
+        const end = Math.min(slot.last, last);
+        heads[column] = slot.first % 1 ? "·" : range(slot.first, end);
+        ends[column] = end;
       }
     }
-    return heads;
+    return { heads, ends };
   }
 }
 

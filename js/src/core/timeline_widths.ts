@@ -62,7 +62,7 @@ function usePixels(layout: TimelineLayout): number[] {
 function lettersOf(job: Job, names: Names): number {
   switch (job.kind) {
     case "step":
-      return names(job.step.node).length;
+      return names(job.step.node).length + (job.step.inside ? 8 : 0);
     case "fold":
       return job.fold.nodes.map(names).join(" ⇄ ").length + 3;
     case "lanes":

@@ -1,7 +1,8 @@
 /** The commands of the toolbar: their names, keys, and what their tooltips say. Pure. */
 
-import type { CommandName, DebugState } from "../protocol/generated_debugging.ts";
+import type { CommandName, DebugState, WireWaiting } from "../protocol/generated_debugging.ts";
 import { listWords } from "./format.ts";
+import { insideWords } from "./overlay.ts";
 
 export type ToolName = "resume" | "pause" | "step_back" | "step_one" | "step_wave" | "run_to" | "stop";
 
@@ -24,6 +25,18 @@ export const TOOLS: readonly (Tool | null)[] = [
   null,
   { name: "stop", label: "Stop", key: "⇧X", icon: "stop" },
 ];
+
+export interface InnerStep {
+  readonly type: "step_into" | "step_out";
+  readonly label: string;
+  readonly key: string;
+}
+
+/** How a waiting sub-graph is entered or left, if it is one. */
+export function innerStep(task: WireWaiting | undefined): readonly InnerStep[] {
+  if (task?.enters) return [{ type: "step_into", label: "Step into", key: "I" }];
+  return task?.begun ? [{ type: "step_out", label: "Step out", key: "⇧I" }] : [];
+}
 
 /** What the first button does now: it begins a run where there is none to go on with. */
 export function startsRun(state: DebugState): boolean {
@@ -72,5 +85,5 @@ function resumeHint(state: DebugState): string {
   if (startsRun(state)) return "Begin a run with the inputs you enter";
   if (state.looking === null) return "Run on to the next breakpoint";
   const branch = state.next_branch === "" ? "" : `, on the new branch ${state.next_branch}`;
-  return `Run on from step ${state.looking}${branch}`;
+  return `Run on from step ${state.looking}${insideWords(state)}${branch}`;
 }

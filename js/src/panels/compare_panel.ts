@@ -1,5 +1,6 @@
 /** Two branches side by side: their steps aligned, and where their states differ. */
 
+import { has } from "../core/record.ts";
 import type { CompareResult, CompareRow, WireBranch, WireStep } from "../protocol/generated_debugging.ts";
 import { button } from "../view/controls.ts";
 import { html } from "../view/dom.ts";
@@ -80,5 +81,5 @@ function head(...words: string[]): HTMLElement {
 }
 
 function isCompare(value: unknown): value is CompareResult {
-  return typeof value === "object" && value !== null && "rows" in value;
+  return has(value, "rows");
 }

@@ -3,7 +3,7 @@
 
 import type { Reply } from "../bridge/channel.ts";
 import { formatDuration, listWords, plural } from "../core/format.ts";
-import { lookUp } from "../core/record.ts";
+import { has, lookUp } from "../core/record.ts";
 import { visible } from "../core/text.ts";
 import { callsOf, tokenWords, warningsOf } from "../core/tool_words.ts";
 import { statusWords } from "../core/words.ts";
@@ -152,5 +152,5 @@ function block(text: string): HTMLElement {
 }
 
 function isDetails(value: unknown): value is NodeDetails {
-  return typeof value === "object" && value !== null && "last_input" in value;
+  return has(value, "last_input");
 }

@@ -1,5 +1,6 @@
 /** A state key being edited in place: what is typed is checked by the kernel as it is typed, and says what it would do. */
 
+import { has } from "../core/record.ts";
 import type { EditResult } from "../protocol/generated_debugging.ts";
 import { button, textField } from "../view/controls.ts";
 import { debugIcon } from "../view/debug_icons.ts";
@@ -95,5 +96,5 @@ export class EditRow {
 }
 
 function isEdit(value: unknown): value is EditResult {
-  return typeof value === "object" && value !== null && "expects" in value;
+  return has(value, "expects");
 }

@@ -1,5 +1,6 @@
 /** Which values of the state are open, and what the kernel has told about their insides; asked again when they change. */
 
+import { has } from "../core/record.ts";
 import type { InspectKeyResult } from "../protocol/generated_debugging.ts";
 import type { Desk } from "./desk.ts";
 
@@ -57,5 +58,5 @@ export function idOf(key: string, path: Path): string {
 }
 
 function isInside(value: unknown): value is InspectKeyResult {
-  return typeof value === "object" && value !== null && "children" in value;
+  return has(value, "children");
 }

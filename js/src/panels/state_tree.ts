@@ -85,7 +85,7 @@ export class StateTree {
   private _part(key: WireKey, view: PanelView): Part {
     const edit = this._edits.get(key.key);
     if (edit !== undefined) return { key: key.key, version: "edit", make: () => edit.element };
-    const stamp = JSON.stringify([view.state.branch, view.state.looking ?? view.state.step, key]);
+    const stamp = JSON.stringify([view.state.branch, view.state.looking ?? view.state.step, view.state.inside, key]);
     const open = this._isOpen(key, view);
     const inside = open ? this._insideOf(key, stamp) : [];
     const version = JSON.stringify([key, open, view.saved, inside.map((one) => one.outerHTML)]);

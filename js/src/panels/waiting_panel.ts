@@ -1,6 +1,7 @@
 /** What is ready and what waits at a join, each to be stepped alone or skipped with a delta. */
 
 import { listWords, ordinal, plural } from "../core/format.ts";
+import { innerStep } from "../core/tools.ts";
 import type { DebugState, WireWaiting } from "../protocol/generated_debugging.ts";
 import { button } from "../view/controls.ts";
 import { debugIcon } from "../view/debug_icons.ts";
@@ -63,6 +64,7 @@ export class WaitingPanel implements Panel {
       saved,
       state.allowed.step_one,
       state.allowed.skip,
+      innerStep(task).map(({ type }) => state.allowed[type]),
       view.names(task.node),
     ]);
     return { key: task.task, version, make: () => this._make(task, view, form) };
@@ -74,6 +76,12 @@ export class WaitingPanel implements Panel {
     const step = () => void this._desk.send({ type: "step_one", task: task.task });
     const words = html("div.grow", html("b", name), visitWords(task), html("div.dim", ...this._facts(task, view)));
     const tools = [
+      ...innerStep(task).map(({ type, label }) =>
+        button(label, () => void this._desk.send({ type, task: task.task }), {
+          refused: state.allowed[type],
+          dataKey: `${type} ${task.task}`,
+        }),
+      ),
       button("Step one", step, { className: "outline", refused: state.allowed.step_one, dataKey: `step ${task.task}` }),
       button("", () => this.skip(task, view), {
         name: `Skip ${name} with a hand-written delta`,
@@ -90,6 +98,7 @@ export class WaitingPanel implements Panel {
 
   private _facts(task: WireWaiting, view: PanelView): (HTMLElement | string)[] {
     if (task.can_run) {
+      if (task.begun) return ["begun, goes on inside"];
       const held = task.held ? "held by a breakpoint" : "";
       const reads = task.reads.length === 0 ? "" : `input: ${listWords(task.reads)}`;
       return [[held, reads].filter(Boolean).join(" · ")];

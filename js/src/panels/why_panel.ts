@@ -1,5 +1,6 @@
 /** Why a node comes next, waits, ran twice or wasn't chosen: asked of the kernel for the chosen node, anew at each point. */
 
+import { has } from "../core/record.ts";
 import type { WhyResult } from "../protocol/generated_debugging.ts";
 import { html, on } from "../view/dom.ts";
 import type { Desk, Panel, PanelView } from "./desk.ts";
@@ -32,7 +33,7 @@ export class WhyPanel implements Panel {
     if (view.saved) return this._say("", [], "Only a kernel can answer this: run the cell again.");
     if (this._node === null)
       return this._say("", [], "Choose a node in the graph to ask why it runs, waits or wasn't chosen.");
-    const key = JSON.stringify([this._node, state.branch, state.looking, state.step, state.status]);
+    const key = JSON.stringify([this._node, state.branch, state.looking, state.step, state.inside, state.status]);
     if (key === this._asked) return;
     this._asked = key;
     void this._ask(this._node, key, view.names(this._node));
@@ -69,5 +70,5 @@ function withCode(sentence: string): (HTMLElement | string)[] {
 }
 
 function isWhy(value: unknown): value is WhyResult {
-  return typeof value === "object" && value !== null && "sentences" in value;
+  return has(value, "sentences");
 }

@@ -4,6 +4,8 @@ import type { Preview, Snapshot } from "./generated.ts";
 
 export const STEPS_SHOWN = 500;
 
+export const INSIDE_SHOWN = 50;
+
 export const LOG_SHOWN = 200;
 
 export type SessionStatus =
@@ -27,6 +29,8 @@ export type CommandName =
   | "pause"
   | "step_wave"
   | "step_one"
+  | "step_into"
+  | "step_out"
   | "step_back"
   | "step_forward"
   | "goto"
@@ -49,7 +53,7 @@ export type CommandName =
  * `number` orders a branch; `lane` puts parallel ones under each other; `wave` groups them.
  *
  * `tools` names the tools that it called, as their calls ended, the first 20; `tokens` is what its models took in and
- * gave out, None if none was asked or its server doesn't say.
+ * gave out, None if none was asked or its server doesn't say. `inside` counts the steps inside of it.
  */
 export interface WireStep {
   readonly number: number;
@@ -66,6 +70,45 @@ export interface WireStep {
   readonly effect: boolean;
   readonly tools: readonly string[];
   readonly tokens: number | null;
+  readonly inside: number;
+}
+
+/**
+ * One finished task inside of a sub-graph. Its `number` is that of the step that had been made last.
+ *
+ * `inner` orders such steps; `owner` is the step of the line that it is inside of, 0 for what hasn't finished on the
+ * current branch; `wave` is its own there.
+ */
+export interface WireInner {
+  readonly number: number;
+  readonly task: string;
+  readonly node: string;
+  readonly visit: number;
+  readonly branch: number;
+  readonly wave: number;
+  readonly lane: number;
+  readonly status: StepStatus;
+  readonly at_s: number;
+  readonly duration_s: number;
+  readonly wrote: readonly string[];
+  readonly effect: boolean;
+  readonly tools: readonly string[];
+  readonly tokens: number | null;
+  readonly inside: number;
+  readonly inner: number;
+  readonly owner: number;
+}
+
+/**
+ * Where inside of a sub-graph the shown point is: "inside research, step 2 of 4", and the node that made it.
+ *
+ * `number` and `owner` are those of the step inside.
+ */
+export interface WireInside {
+  readonly number: number;
+  readonly owner: number;
+  readonly node: string;
+  readonly text: string;
 }
 
 /**
@@ -82,6 +125,8 @@ export interface WireBranch {
 
 /**
  * `can_run`: nothing is missing; `held`: a breakpoint stops it; `reads`: keys that came with it.
+ *
+ * `begun` is a sub-graph that stands inside, to be stepped out of; `enters` is one that can be stepped into.
  */
 export interface WireWaiting {
   readonly task: string;
@@ -92,6 +137,8 @@ export interface WireWaiting {
   readonly arrived: readonly string[];
   readonly missing: readonly string[];
   readonly reads: readonly string[];
+  readonly begun: boolean;
+  readonly enters: boolean;
 }
 
 /**
@@ -171,10 +218,12 @@ export interface WireQuestion {
  * Attributes:
  *     seq: Grows with each state that is published; older ones are ignored.
  *     looking: Number of the step that is looked at, None when live. Past and live differ only by this.
+ *     inside: Where inside of a sub-graph the shown point is, also when live; None for a point of the line.
  *     step: Number of the newest step of the current branch.
  *     branch: The current branch.
  *     steps: At most `STEPS_SHOWN`: the newest, or those around the step that is looked at.
  *     steps_before: How many steps were left out before `steps`.
+ *     inner: Steps inside of sub-graphs, of the newest and the shown ones; bounded by `INSIDE_SHOWN`.
  *     next_branch: Name that a fork would get from here, "" when going on makes no branch.
  *     would_run: Nodes that would run next from the shown point.
  *     stopped_at: Ids of nodes that the session stopped before (breakpoint, step), for the gate marks.
@@ -189,10 +238,12 @@ export interface DebugState {
   readonly status: SessionStatus;
   readonly reason: string;
   readonly looking: number | null;
+  readonly inside: WireInside | null;
   readonly step: number;
   readonly branch: number;
   readonly steps: readonly WireStep[];
   readonly steps_before: number;
+  readonly inner: readonly WireInner[];
   readonly branches: readonly WireBranch[];
   readonly next_branch: string;
   readonly would_run: readonly string[];
@@ -235,22 +286,25 @@ export interface RunCommand {
 }
 
 /**
- * `task` None takes the first that waits.
+ * `task` None takes the first that waits, to step into the first sub-graph. Out leads out of all that was begun.
  */
 export interface StepOneCommand {
-  readonly type: "step_one";
+  readonly type: "step_one" | "step_into" | "step_out";
   readonly request_id: string;
   readonly task: string | null;
 }
 
 /**
  * Look elsewhere in the record; nothing runs. `step_back` and `step_forward` by `count`, `goto` a step number.
+ *
+ * `inside` is the `inner` of the step inside to go to.
  */
 export interface MoveCommand {
   readonly type: "step_back" | "step_forward" | "goto";
   readonly request_id: string;
   readonly count: number;
   readonly branch: number | null;
+  readonly inside?: number;
 }
 
 export interface RunToCommand {

@@ -3,7 +3,7 @@
  * dog-ear of what a person changed, the choice of a node, the ghost of a breakpoint under the pointer.
  */
 
-import { type BreakpointLook, breakpointsOf, editedNodes, lookOf, shownStep } from "../core/overlay.ts";
+import { type BreakpointLook, breakpointsOf, editedNodes, lookOf, shownNode } from "../core/overlay.ts";
 import { lookUp } from "../core/record.ts";
 import type { WireBox, WireLayout } from "../protocol/generated.ts";
 import type { DebugState } from "../protocol/generated_debugging.ts";
@@ -27,7 +27,7 @@ export class Marks {
 
   /** Draws all anew when any of it changed: there are few. */
   update(state: DebugState, chosen: string | null): void {
-    const here = state.looking === null ? null : (shownStep(state)?.node ?? null);
+    const here = state.looking === null ? null : shownNode(state);
     const edited = [...editedNodes(state)];
     const looks = this._breakpointLooks(state);
     const key = JSON.stringify([here, chosen, edited, looks]);

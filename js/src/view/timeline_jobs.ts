@@ -11,6 +11,7 @@ import { stateIcon } from "./glyph.ts";
 
 export interface JobActions {
   goTo(step: number, branch: number): void;
+  /** Below zero it is a step, whose inner ones are shown or hidden. */
   unfold(first: number): void;
   live(): void;
 }
@@ -27,7 +28,8 @@ export function jobElement(
     case "fold": {
       const { fold } = job;
       const words = fold.nodes.map(names).join(fold.nodes.length > 2 ? " → " : " ⇄ ");
-      const title = `${plural(fold.rounds, "round")} folded: steps ${fold.first} to ${fold.last}. Click to unfold.`;
+      const steps = fold.first % 1 ? "" : `: steps ${fold.first} to ${fold.last}`;
+      const title = `${plural(fold.rounds, "round")} folded${steps}. Click to unfold.`;
       const failed = fold.cells.some((cell) => cell.steps.some((step) => step.status === "failed"));
       const sign = failed ? stateIcon("failed") : debugIcon("loop");
       return chip(
@@ -36,6 +38,8 @@ export function jobElement(
         () => actions.unfold(fold.first),
         sign,
         words,
+        "",
+        "",
         `×${fold.rounds}`,
       );
     }
@@ -71,8 +75,13 @@ function stepChip(
   const look = step.status === "pinned" ? "edited" : step.status;
   const title = `${sayStep(step, names)} · ${formatDuration(step.duration_s)}`;
   const className = classes(look === "edited" ? "done by-hand" : look, here && "here", step.effect && "effect");
-  const go = () => actions.goTo(step.number, branch);
-  return chip(className, title, go, stateIcon(look), names(step.node), shortTime(step.duration_s), stepUse(step));
+  const go = () => {
+    if (step.inside) actions.unfold(-step.number);
+    actions.goTo(step.number, branch);
+  };
+  const end = shortTime(step.duration_s);
+  const count = step.inside ? `${step.inside} inside` : "";
+  return chip(className, title, go, stateIcon(look), names(step.node), end, stepUse(step), count);
 }
 
 function chip(
@@ -83,15 +92,15 @@ function chip(
   words: string,
   end: string,
   use = "",
+  count = "",
 ): HTMLElement {
-  // How many rounds are folded always shows; how long a step took and what it called only where there is room.
-  const isFold = look.startsWith("fold");
+  // How much is folded always shows; how long a step took and what it called only where there is room.
   const element = html(
     "button",
     { type: "button", class: `job ${look}`, tabindex: -1, title, "aria-label": title },
-    html("span.who", sign, html("span.cut", words), isFold ? html("em", end) : null),
+    html("span.who", sign, html("span.cut", words), count === "" ? null : html("em", count)),
     use === "" ? null : html("em.use", use),
-    end === "" || isFold ? null : html("em", end),
+    end === "" ? null : html("em", end),
   );
   if (press !== null) on(element, "click", press);
   return element;

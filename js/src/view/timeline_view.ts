@@ -5,8 +5,9 @@
 
 import { position, sayStep } from "../core/debug_words.ts";
 import { atEnd } from "../core/ending.ts";
-import { shownStep } from "../core/overlay.ts";
+import { insideWords, shownStep } from "../core/overlay.ts";
 import { type Job, layTimeline, STRIP_ABOVE, type TimelineLayout } from "../core/timeline.ts";
+import { placeShown } from "../core/timeline_inside.ts";
 import { type Needs, needs, shareOut } from "../core/timeline_widths.ts";
 import type { DebugState, WireBranch } from "../protocol/generated_debugging.ts";
 import { button } from "./controls.ts";
@@ -97,8 +98,12 @@ export class TimelineView {
     setAttribute(this._grid, "aria-valuemin", 0);
     setAttribute(this._grid, "aria-valuemax", state.step);
     setAttribute(this._grid, "aria-valuenow", now);
-    const where = state.looking === null ? `Live, step ${state.step}` : position(state);
-    setAttribute(this._grid, "aria-valuetext", step === null ? where : `${where}. ${sayStep(step, this._names)}`);
+    const where = (state.looking === null ? `Live, step ${state.step}` : position(state)) + insideWords(state);
+    setAttribute(
+      this._grid,
+      "aria-valuetext",
+      step === null || state.inside !== null ? where : `${where}. ${sayStep(step, this._names)}`,
+    );
   }
 
   private _drawn(layout: TimelineLayout, state: DebugState): Part[] {
@@ -186,8 +191,9 @@ export class TimelineView {
     };
   }
 
-  /** Opens a fold: its first round is kept, and so all that follow in the same fold. */
+  /** Opens a fold: its first round is kept, and so all that follow in the same fold. Below zero: what is in a step. */
   private _unfold(first: number): void {
+    if (first < 0 && !this._unfolded.delete(first)) this._unfolded.add(first);
     const fold = this._layout?.jobs.flatMap((job) =>
       job.kind === "fold" && job.fold.first === first ? [job.fold] : [],
     )[0];
@@ -206,21 +212,24 @@ export class TimelineView {
     if (state === null || layout === null) return;
     if (column < 0) return this._actions.goTo(0, state.branch);
     if (column >= (layout.liveColumn ?? layout.heads.length)) return this._actions.live();
-    const last = Number.parseInt(layout.heads[column]?.split("–").at(-1) ?? "", 10);
-    if (!Number.isNaN(last) && last !== state.looking) this._actions.goTo(last, state.branch);
+    const end = layout.ends[column];
+    if (end && (state.looking === null || end !== placeShown(state))) this._actions.goTo(end, state.branch);
   }
 
   private _press(event: KeyboardEvent): void {
     if (event.target !== this._grid || event.ctrlKey || event.metaKey || event.altKey || this._state === null) return;
     if (event.key === "ArrowLeft") this._actions.back();
     else if (event.key === "ArrowRight") this._actions.on();
-    else if (event.key === "Enter") this._unfoldNext(this._state.looking ?? this._state.step);
+    else if (event.key === "Enter") this._unfoldNext(this._state);
     else return;
     event.preventDefault();
     event.stopPropagation();
   }
 
-  private _unfoldNext(shown: number): void {
+  private _unfoldNext(state: DebugState): void {
+    const step = shownStep(state);
+    if (step?.inside && state.inside === null) return this._unfold(-step.number);
+    const shown = placeShown(state);
     const folds = this._layout?.jobs.flatMap((job) => (job.kind === "fold" ? [job.fold] : [])) ?? [];
     const next = folds.find((fold) => fold.last >= shown) ?? folds.at(-1);
     if (next !== undefined) this._unfold(next.first);
@@ -228,7 +237,7 @@ export class TimelineView {
 
   /** Keeps the shown step in view when another one is shown, and nothing else: a reader may have scrolled. */
   private _bringIntoView(state: DebugState): void {
-    const at = JSON.stringify([state.looking, state.step, state.branch]);
+    const at = JSON.stringify([state.looking, state.step, state.branch, state.inside]);
     if (at === this._shownAt) return;
     this._shownAt = at;
     const target =

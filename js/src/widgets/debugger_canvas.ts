@@ -3,7 +3,7 @@
 import { atEnd } from "../core/ending.ts";
 import { nodeOfInterest } from "../core/follow.ts";
 import { type GraphIndex, nameOf } from "../core/index_graph.ts";
-import { shownStep } from "../core/overlay.ts";
+import { shownNode } from "../core/overlay.ts";
 import type { Snapshot, WireBox, WireEvent } from "../protocol/generated.ts";
 import type { DebugState } from "../protocol/generated_debugging.ts";
 import { html, on, setAttribute } from "../view/dom.ts";
@@ -203,7 +203,7 @@ export class DebuggerCanvas {
     const { looking, stopped_at, would_run } = state;
     const live = nodeOfInterest(snapshot) ?? stopped_at[0];
     // What would run next too, unless that is too far from what is shown.
-    for (const id of looking === null ? [live] : [would_run[0], shownStep(state)?.node]) if (id) this._reveal(id);
+    for (const id of looking === null ? [live] : [would_run[0], shownNode(state)]) if (id) this._reveal(id);
   }
 
   private _reveal(id: string): void {

@@ -3,7 +3,8 @@
 import type { CommandBody, Reply } from "../bridge/channel.ts";
 import type { DebugSession } from "../bridge/debug_session.ts";
 import { breakpointsOf } from "../core/overlay.ts";
-import { hintOf, startsRun, TOOLS, type ToolName, whyNot } from "../core/tools.ts";
+import { kernelPlace } from "../core/timeline_inside.ts";
+import { hintOf, type InnerStep, startsRun, TOOLS, type ToolName, whyNot } from "../core/tools.ts";
 import { blankDraft, commandOf } from "../panels/breakpoint_form.ts";
 import type { Desk } from "../panels/desk.ts";
 import type { ReplyError } from "../protocol/generated.ts";
@@ -84,8 +85,15 @@ export class Commands implements Desk {
     this._move("step_forward", { type: "step_forward", count: 1, branch: null });
   }
 
-  goTo(step: number, branch: number | null): void {
-    this._move("goto", { type: "goto", count: step, branch });
+  /** @param place A step's number; one between two for a step inside of a sub-graph. */
+  goTo(place: number, branch: number | null): void {
+    this._move("goto", { type: "goto", ...kernelPlace(place), branch });
+  }
+
+  /** Into the chosen sub-graph if it waits, else into the first that does; or out of what was begun. */
+  stepInner(type: InnerStep["type"]): void {
+    const task = this.state.waiting.find((one) => one.enters && one.node === this.chosen)?.task ?? null;
+    this._move(type, { type, task });
   }
 
   live(): void {

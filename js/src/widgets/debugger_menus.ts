@@ -1,5 +1,6 @@
 /** What the menus of a node and of a branch offer. */
 
+import { innerStep } from "../core/tools.ts";
 import type { DebugState, WireBranch } from "../protocol/generated_debugging.ts";
 import type { MenuItem } from "../view/menu.ts";
 import type { Aside } from "./debugger_aside.ts";
@@ -9,7 +10,9 @@ export function nodeItems(node: string, state: DebugState, commands: Commands, a
   const { allowed, breakpoints } = state;
   const has = breakpoints.some((one) => one.kind === "node" && one.node === node);
   const refused = allowed.breakpoint;
+  const inner = innerStep(state.waiting.find((one) => one.node === node));
   return [
+    ...inner.map(({ type, ...item }) => ({ ...item, refused: allowed[type], run: () => commands.stepInner(type) })),
     { label: has ? "Remove breakpoint" : "Breakpoint", key: "B", refused, run: () => commands.toggleBreakpoint(node) },
     { label: "Breakpoint if…", key: "⇧B", refused, run: () => aside.breakpointForm(node) },
     { label: "Run to here", key: "T", refused: allowed.run_to, run: () => commands.tool("run_to") },

@@ -259,6 +259,9 @@ export class DebuggerView implements AsideHost {
     switch (action) {
       case "step_forward":
         return this._commands.stepForward();
+      case "step_into":
+      case "step_out":
+        return this._commands.stepInner(action);
       case "first":
         return this._commands.goTo(0, null);
       case "live":

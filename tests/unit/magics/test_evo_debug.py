@@ -362,3 +362,58 @@ def test_a_stop_by_a_condition_that_failed_says_so(terminal: Notebook) -> None:
     assert "next: draft (breakpoint 1: its condition scroe > 1 failed: NameError" in said(
         terminal, "%evo debug desk {}"
     )
+
+
+# --- inside of a sub-graph -----------------------------------------------------------------------------
+
+RESEARCH = """%%evograph research
+class State(TypedDict, total=False):
+    n: int
+
+@node
+def search(state):
+    return {"n": state["n"] + 1}
+
+@node
+def rank(state):
+    return {"n": state["n"] * 10}
+
+START >> search >> rank >> END
+"""
+PAPER = """%%evograph paper
+class State(TypedDict, total=False):
+    n: int
+
+@node
+def plan(state):
+    return {"n": 1}
+
+START >> plan >> research >> END
+"""
+
+
+def test_the_words_say_where_inside_of_a_sub_graph_it_stands(notebook: Notebook) -> None:
+    del notebook.shell.kernel
+    notebook.ok(RESEARCH)
+    notebook.ok(PAPER)
+    notebook.ok("%evo break research --graph paper")
+    notebook.ok("%evo debug paper {'n': 0}")
+    assert suggestions("%evo step --i") == ["--into"]
+    assert said(notebook, "%evo step research --into").splitlines() == [
+        "Paused after step 1, inside research, before its first step.",
+        "  next: research › search",
+    ]
+    assert said(notebook, "%evo step").splitlines() == [
+        "Paused after step 1, inside research, step 1 of 1.",
+        "  step 1, inside: research › search done, wrote n",
+        "  next: research › rank",
+    ]
+    assert notebook.ok("%evo state n") == 2
+    assert said(notebook, "%evo back").splitlines() == [
+        "Looking at step 1 of 1, inside research, before its first step; nothing runs. "
+        "%evo fork goes on from here, %evo live leads back.",
+        "  next: research › search",
+    ]
+    assert notebook.ok("%evo state n") == 1
+    assert "inside research, step 1 of 1" in said(notebook, "%evo on")
+    assert said(notebook, "%evo resume").startswith("Finished after step")
