@@ -29,6 +29,14 @@ from evonb.widgets.expectations import in_words
 __all__ = ["read_value"]
 
 MAX_CHARS = 1_000_000
+
+
+def _bytearray(value: bytes) -> bytearray:
+    if not isinstance(value, bytes):
+        raise TypeError("a bytearray is made of bytes here")  # a number would be its size, of any size
+    return bytearray(value)
+
+
 _STANDARD: Mapping[str, Callable[..., Any]] = {
     "datetime": datetime.datetime,
     "date": datetime.date,
@@ -41,7 +49,7 @@ _STANDARD: Mapping[str, Callable[..., Any]] = {
     "WindowsPath": pathlib.PureWindowsPath,
     "set": set,
     "frozenset": frozenset,
-    "bytearray": bytearray,
+    "bytearray": _bytearray,
 }
 
 
@@ -67,7 +75,7 @@ def read_value(text: str, annotation: Any = Any, extras: tuple[Any, ...] = (), *
         except ValidationError as error:
             # What was understood and doesn't fit says more than a second reading would.
             fault = fault if isinstance(fault, ValidationError) else error
-        except (ValueError, SyntaxError, TypeError, RecursionError, MemoryError) as error:
+        except (ValueError, SyntaxError, TypeError, ArithmeticError, RecursionError, MemoryError) as error:
             fault = fault or error
     raise _refused(key, text, fault, in_words(annotation, extras))
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import enum
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Annotated, Any, Literal, TypedDict
 
 import pytest
@@ -206,3 +207,21 @@ def test_the_fault_inside_a_model_is_named_with_its_place() -> None:
 )
 def test_expectations_are_told_in_words(annotation: Any, words: str) -> None:
     assert in_words(annotation) == words
+
+
+@pytest.mark.parametrize(
+    ("text", "annotation"),
+    [
+        ("timedelta(days=100000000000000000000)", datetime.timedelta),
+        ("date(1, 2, 100000000000000000000)", datetime.date),
+        ("Decimal('abc')", Decimal),
+        ("bytearray(3)", bytearray),
+    ],
+)
+def test_numbers_that_no_type_takes_and_sizes_are_refused_in_words(text: str, annotation: Any) -> None:
+    with pytest.raises(StateError, match="expected: "):
+        read_value(text, annotation)
+
+
+def test_a_bytearray_is_typed_as_its_preview_shows_it() -> None:
+    assert read_value(repr(bytearray(b"ab")), bytearray) == bytearray(b"ab")
