@@ -19,7 +19,7 @@ from evonb.agents.toolbox import as_toolbox, schemas_of
 from evonb.graph.nodes import AsyncStreamNode
 from evonb.graph.streaming import StreamCtx, StreamWriter, current_ctx, stream_writer_env
 from evonb.graph.toolwatch import current_tool_watch
-from evonb.llm import EmptyReply
+from evonb.llm import EmptyReply, ModelError
 from evonb.parsing import OutputParser
 from evonb.typing import ChatUsage, LLMChatResponse
 
@@ -113,6 +113,7 @@ class AgentNode(AsyncStreamNode):
         async def ask(conversation: Sequence[Any]) -> LLMChatResponse:
             began = time.perf_counter()
             response = await model.chat(conversation, stream_writer=stream_writer, **options)
+            _check_kind(response, type(model).__name__)
             self._tell(response, stream_writer, time.perf_counter() - began)
             return _not_empty(response, where)
 
@@ -158,6 +159,15 @@ class AgentNode(AsyncStreamNode):
         if (watch := current_tool_watch()) is not None:
             usage = response.usage or ChatUsage()
             watch.used(usage.prompt_tokens or 0, usage.completion_tokens or 0, seconds)
+
+
+def _check_kind(response: object, model: str) -> None:
+    if not isinstance(response, LLMChatResponse):
+        raise ModelError(
+            f"A model answers with an LLMChatResponse, found {type(response).__name__}",
+            where=f"{model}.chat",
+            fix="return LLMChatResponse(content=...)",
+        )
 
 
 def _not_empty(response: LLMChatResponse, where: str) -> LLMChatResponse:

@@ -65,7 +65,7 @@ def read_limit_s(link: McpServerLink) -> float:
 def shown_link(link: McpServerLink) -> str:
     """Where the server is, without passwords and queries, which may hold secrets."""
     if isinstance(link, StdioLink):
-        return " ".join([link.command, *link.args])
+        return link.command_line()
     parts = urlsplit(link.url)
     return urlunsplit((parts.scheme, parts.netloc.rpartition("@")[2], parts.path, "", ""))
 

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal, Self, TypeAlias, Union
 
 from pydantic import Field
 
-from evonb._secrets import FromEnv, check_address, check_no_secrets, without_secrets
+from evonb._secrets import FromEnv, check_address, check_no_secrets, is_secret, without_secrets
 from evonb.typing.base import Model
 
 _PLAIN = frozenset(("accept", "accept-language", "content-type", "user-agent"))
@@ -43,6 +43,10 @@ class StdioLink(Model):
     def server_parameters(self) -> dict[str, Any]:
         """The keyword arguments of `mcp.StdioServerParameters` for this link."""
         return {**self.model_dump(exclude={"type", "read_time_out", "env"}), "env": self.env}
+
+    def command_line(self) -> str:
+        """The command for people: what looks like a secret in it is left out."""
+        return " ".join([self.command, *map(_shown, ["", *self.args], self.args)])
 
     def to_saved(self) -> dict[str, Any]:
         """What a saved graph holds of it; what looks like a secret in `env` is taken from our environment again.
@@ -109,9 +113,17 @@ class MCPConfig(Model):
     url: str
 
 
+def _shown(before: str, arg: str) -> str:
+    name, value = _option(before, arg)
+    if not is_secret(name, value):
+        return arg
+    return f"{name}=[hidden]" if arg.startswith("-") else "[hidden]"
+
+
 def _option(before: str, arg: str) -> tuple[str, str]:
     """An argument as an option and its value: `--token=x`, `--token x`, or a value without a name."""
     name, is_joined, value = arg.partition("=")
     if is_joined and name.startswith("-"):
         return name, value
-    return (before, arg) if before.startswith("-") and not arg.startswith("-") else ("", arg)
+    is_value = before.startswith("-") and "=" not in before and not arg.startswith("-")
+    return (before, arg) if is_value else ("", arg)

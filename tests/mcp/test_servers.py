@@ -474,3 +474,20 @@ async def test_half_of_a_surrogate_pair_does_not_break_the_connection(stdio_link
     async with managed({"s": stdio_link}) as manager:
         [receipt] = await manager.receipts([call("s_greet", '{"name": "\\ud83d"}')])
         assert receipt.output == "Hello \ufffd"
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize(
+    ("args", "shown"),
+    [
+        (["--api-key", "sk-abcdef1234567890", "-v"], "--api-key [hidden] -v"),
+        (["--token=hunter2", "serve"], "--token=[hidden] serve"),
+        (["http://me:hunter2@host/x"], "[hidden]"),
+        (["--port", "80"], "--port 80"),
+    ],
+)
+async def test_no_error_tells_a_secret_of_the_command_line(args: list[str], shown: str) -> None:
+    manager = managed({"s": StdioLink(command="no-such-program", args=args)})
+    with pytest.raises(McpError) as caught:
+        await manager.connect()
+    assert caught.value.where == f"MCP server 's' (no-such-program {shown}), connecting"

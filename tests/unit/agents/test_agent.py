@@ -359,3 +359,19 @@ async def test_a_value_that_may_be_cut_off_is_asked_for_again(cut: str, script: 
     state = await single(AgentNode(model=model, output=Weather), schema=State).run(HELLO)
     assert state["answer"].degrees == 12
     assert "cut off at the limit of tokens" in model.requests[1][-1].content
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("answer", ["Hi", None, {"content": "Hi"}])
+async def test_a_model_of_ones_own_that_answers_something_else_is_told_so(answer: Any, single: Any) -> None:
+    class Odd:
+        async def chat(self, messages: Any, **options: Any) -> Any:
+            return answer
+
+        def chat_sync(self, messages: Any, **options: Any) -> Any:
+            return answer
+
+    with pytest.raises(NodeError, match=f"found {type(answer).__name__}") as caught:
+        await single(AgentNode(model=Odd())).run(HELLO)
+    assert "LLMChatResponse" in caught.value.fix
+    assert "Odd.chat" in caught.value.where
