@@ -45,6 +45,18 @@ START >> plan >> draft >> review >> good
 """
 
 
+# Which part of the panel has the focus, and how wide its ring is; null outside the panel.
+FOCUSED = """() => {
+  const at = document.activeElement;
+  if (!at.closest('.evo-live')) return null;
+  const node = at.closest('[data-node]');
+  const part = at.closest('[role=toolbar], [role=tablist], [role=tabpanel], [role=slider], .zoom');
+  const name = part?.getAttribute('role') === 'tabpanel' ? 'panel' : part?.getAttribute('aria-label');
+  const ring = getComputedStyle(node?.querySelector('.box.pill, .ring') ?? at);
+  return {part: node || at.matches('svg') ? 'graph' : name, ring: node ? ring.strokeWidth : ring.outlineWidth};
+}"""
+
+
 def desk(open_notebook: OpenNotebook, *cells: str, kernel: str = "python3") -> tuple[Notebook, Panel]:
     notebook = open_notebook(SETUP, DESK, *cells, kernel=kernel)
     notebook.run(0)
@@ -116,6 +128,39 @@ def test_the_whole_tour(open_notebook: OpenNotebook, screens: Path) -> None:
     panel.expect_status("Done")
     until(notebook, "desk.status", "'finished'")
     panel.expect_nodes(plan="done", draft="done", review="done")
+
+
+def test_keys_alone_reach_each_part_in_one_stop_and_lead_back_to_the_notebook(open_notebook: OpenNotebook) -> None:
+    notebook, panel = desk(open_notebook, "desk.set_breakpoint('review')\nhandle = desk.start({'score': 0.0})")
+    notebook.run(2)
+    panel.expect_status("Paused")
+    panel.tool("resume").focus()
+    stops = []
+    while focused := panel.page.evaluate(FOCUSED):
+        stops.append(focused["part"])
+        assert focused["ring"] == "2px", focused
+        panel.page.keyboard.press("Tab")
+    parts = ["Debugger", "graph", "Zoom", "Inspector", "panel", "Step"]
+    assert list(dict.fromkeys(stops)) == parts
+    assert all(stops.count(part) == 1 for part in ("Debugger", "graph", "Inspector", "Step"))
+
+    panel.choose("draft")
+    panel.page.keyboard.press("Enter")
+    expect(panel.root.locator(".card.details h3")).to_have_text("draft")
+    panel.page.keyboard.press("Escape")
+    expect(panel.node("draft")).to_be_focused()
+    panel.page.keyboard.press("Escape")
+    panel.page.wait_for_function("() => document.activeElement.closest('.jp-Notebook, .jp-Cell') !== null")
+    assert panel.page.evaluate(FOCUSED) is None
+
+
+def test_a_right_click_on_a_node_opens_our_menu_and_not_the_notebooks(open_notebook: OpenNotebook) -> None:
+    notebook, panel = desk(open_notebook)
+    panel.node("draft").click(button="right")
+    expect(panel.root.get_by_role("menuitem").first).to_be_focused()
+    expect(panel.page.locator(".lm-Menu")).to_have_count(0)
+    panel.page.keyboard.press("Enter")
+    until(notebook, "[each.node for each in desk.breakpoints()]", "['draft']")
 
 
 def test_a_live_session_leaves_the_cell_and_two_views_agree(open_notebook: OpenNotebook) -> None:

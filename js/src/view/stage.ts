@@ -64,7 +64,8 @@ export class Stage {
     /** The height of the view for the height that the picture would like. */
     private readonly _bounded = (wanted: number) => Math.min(HEIGHT.most, Math.max(HEIGHT.least, wanted)),
   ) {
-    this.svg = svg("svg.graph", { role: "group" }, this.underlay, this.world, this.overlay);
+    // An SVG that listens for the focus is a tab stop of its own, unless it says no.
+    this.svg = svg("svg.graph", { role: "group", tabindex: -1 }, this.underlay, this.world, this.overlay);
     this.element = html("div.stage", this.svg);
     listenForGestures(this.element, this.svg, this, signal);
     showTooltips(this.svg, signal);

@@ -168,6 +168,7 @@ export class DebuggerCanvas {
       const node = part?.getAttribute("data-node");
       if (!part || !node) return;
       event.preventDefault();
+      event.stopPropagation(); // the notebook has a menu of its own for the whole page
       actions.choose(node);
       const box = part.getBoundingClientRect();
       const byKey = event.clientX === 0 && event.clientY === 0;
