@@ -45,7 +45,7 @@ describe("the bar", () => {
     expect(bar(paused())).toBe("Stopped before human_review — breakpoint");
     expect(bar(running())).toBe("draft writes: …VAT is charged twice because of a rounding step in the");
     expect(bar(failed())).toBe("run_tests failed: KeyError: 'socre'");
-    expect(bar(idle())).toBe("Nothing has run. Press Run or call support.start(…)");
+    expect(bar(idle())).toBe("Run R, or support.start(...)");
   });
 
   it("promises nothing where no kernel is", () => {

@@ -463,6 +463,12 @@ describe("a run", () => {
     expect(asked(model, "run")).toHaveLength(1);
   });
 
+  it("that hasn't begun says how it begins, with the key as a key", async () => {
+    const { el } = await open(idle());
+    expect(one(el, ".now .say").textContent).toBe("Run R, or support.start(...)");
+    expect(one(el, ".now .say kbd").textContent).toBe("R");
+  });
+
   it("says why buttons wait where a cell holds them", async () => {
     const { el, model } = await open(running());
     model.show({ reason: "a cell awaits this session" });

@@ -53,7 +53,9 @@ FOCUSED = """() => {
   const part = at.closest('[role=toolbar], [role=tablist], [role=tabpanel], [role=slider], .zoom');
   const name = part?.getAttribute('role') === 'tabpanel' ? 'panel' : part?.getAttribute('aria-label');
   const ring = getComputedStyle(node?.querySelector('.box.pill, .ring') ?? at);
-  return {part: node || at.matches('svg') ? 'graph' : name, ring: node ? ring.strokeWidth : ring.outlineWidth};
+  const isBoxed = node !== null && getComputedStyle(node).outlineStyle !== 'none';
+  const width = isBoxed ? 'a box round the ring' : node ? ring.strokeWidth : ring.outlineWidth;
+  return {part: node || at.matches('svg') ? 'graph' : name, ring: width};
 }"""
 
 

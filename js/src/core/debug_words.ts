@@ -10,8 +10,8 @@ import { tail, visible } from "./text.ts";
 import { callsOf, stepUse } from "./tool_words.ts";
 
 type Names = (id: string) => string;
-/** Words of which some are bold. */
-export type Rich = readonly (string | { readonly b: string })[];
+/** Words of which some are bold, or are keys. */
+export type Rich = readonly (string | { readonly b: string; readonly isKey?: boolean })[];
 
 export interface SessionChip {
   readonly look: NodeStatus | "past";
@@ -51,7 +51,7 @@ export function barWords(state: DebugState, snapshot: Snapshot, names: Names, sa
   if (state.looking !== null) return saved ? savedWords(state) : [...pastWords(state), ...askedLive(state, names)];
   switch (state.status) {
     case "idle":
-      return ["Nothing has run. Press ", { b: "Run" }, " or call ", { b: `${callable(snapshot)}.start(…)` }];
+      return [{ b: "Run" }, " ", { b: "R", isKey: true }, ", or ", { b: `${callable(snapshot)}.start(...)` }];
     case "running":
       // A cell that awaits its own session keeps the buttons waiting: the kernel says so.
       return [...(questionWords(state, names) ?? runningWords(snapshot, names)), reasonOf(state)];
