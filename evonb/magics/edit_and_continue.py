@@ -54,8 +54,9 @@ def stand_breaks(debugger: GraphEngineDebugger, nodes: Iterable[str]) -> None:
 
 def _kept(debugger: GraphEngineDebugger) -> str:
     steps = len(debugger.history())
+    stay = "1 recorded step stays" if steps == 1 else f"{steps} recorded steps stay"
     return (
-        f"The session of {debugger.name} goes on with the new code; its {steps} recorded steps stay. "
+        f"The session of {debugger.name} goes on with the new code; its {stay}. "
         f"%evo resume or %evo step runs it, %evo debug {debugger.name} begins anew."
     )
 

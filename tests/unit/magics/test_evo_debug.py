@@ -183,6 +183,12 @@ def test_a_cell_that_is_run_again_while_stopped_goes_on_with_the_new_code(termin
     assert "goes on with the new code; its 2 recorded steps stay" in terminal.printed
     terminal.ok("%evo step")
     assert terminal.ok("%evo state notes") == ["planned", "drafted", "reviewed anew"]
+    terminal.ok("%evo break draft")
+    terminal.ok("%evo debug desk {}")
+    terminal.ok(DESK)
+    assert "its 1 recorded step stays" in terminal.printed
+    terminal.ok("%evo unbreak draft")
+    terminal.ok("%evo debug desk {}")
     extra = "@node\ndef extra(state):\n    return {}\n\n@router"
     terminal.ok(DESK.replace("@router", extra).replace("plan >> draft", "plan >> extra >> draft"))
     assert "can't go on with the new code" in terminal.printed
