@@ -136,7 +136,7 @@ def problem_of(result: ParseResult) -> str:
 
 
 def _words(check: ValidationResult) -> str:
-    if not check.field or check.field in check.message:
+    if not check.field or repr(check.field) in check.message:  # unquoted, a field 'a' is in every sentence
         return check.message or str(check.field)
     return f"{check.field}: {check.message}"
 

@@ -53,13 +53,18 @@ def to_text(result: ParseResult) -> str:
     lines = [repr(result)]
     trace = result.trace
     if trace is not None:
-        lines.append(_headline(trace))
+        lines.append(f"{'parsed' if trace.success else 'not parsed cleanly'} · {_headline(trace)}")
         lines += [f"  repair:  {repair}" for repair in trace.repairs[:_SHOWN_ROWS]]
-        lines += [
-            f"  {_SIGNS[check.status]}: {check.message or check.field}" for check in trace.validations[:_SHOWN_ROWS]
-        ]
+        lines += [f"  {_SIGNS[check.status]}: {_words(check)}" for check in trace.validations[:_SHOWN_ROWS]]
+        lines += [f"  warning: {warning}" for warning in _other_warnings(trace)[:_SHOWN_ROWS]]
         lines += [f"  error:   {error}" for error in trace.errors[:_SHOWN_ROWS]]
     return "\n".join([*lines, _short(pprint.pformat(result.data, width=100, compact=True))])
+
+
+def _other_warnings(trace: ParseTrace) -> list[str]:
+    """The warnings that no check tells already."""
+    checked = {check.message for check in trace.validations}
+    return [text for text in dict.fromkeys(trace.warnings) if text not in checked]
 
 
 def to_html(result: ParseResult) -> str:
@@ -73,8 +78,7 @@ def to_html(result: ParseResult) -> str:
         parts.append(_table("Stages", [(html.escape(stage), finding) for stage, finding in trace.steps]))
         parts.append(_list("Repairs", trace.repairs))
         parts.append(_table("Checks", [(_sign(check), _words(check)) for check in trace.validations]))
-        checked = {check.message for check in trace.validations}
-        parts.append(_list("Warnings", [text for text in dict.fromkeys(trace.warnings) if text not in checked]))
+        parts.append(_list("Warnings", _other_warnings(trace)))
         parts.append(_list("Errors", trace.errors))
     value = html.escape(_short(pprint.pformat(result.data, width=100, compact=True)))
     parts.append(_section("Value", f"<pre>{value}</pre>"))
@@ -107,7 +111,7 @@ def _sign(check: ValidationResult) -> str:
 
 def _words(check: ValidationResult) -> str:
     """What was checked and found; the field only where the message doesn't name it."""
-    if not check.message or check.field is None or check.field in check.message:
+    if not check.message or check.field is None or repr(check.field) in check.message:
         return check.message or check.field or ""
     return f"{check.field}: {check.message}"
 

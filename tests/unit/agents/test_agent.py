@@ -375,3 +375,16 @@ async def test_a_model_of_ones_own_that_answers_something_else_is_told_so(answer
         await single(AgentNode(model=Odd())).run(HELLO)
     assert "LLMChatResponse" in caught.value.fix
     assert "Odd.chat" in caught.value.where
+
+
+class Sizes(BaseModel):
+    """A field whose name is a word of the message about it."""
+
+    a: int
+
+
+@pytest.mark.asyncio
+async def test_the_field_that_is_wrong_is_named_to_the_model_however_short_its_name(script: Any, single: Any) -> None:
+    model = script('{"a": "wide"}', '{"a": 1}')
+    await single(AgentNode(model=model, output=Sizes), schema=State).run(HELLO)
+    assert "can't be used: a: doesn't fit Sizes" in model.requests[1][-1].content

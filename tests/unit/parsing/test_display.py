@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 
 import pytest
 
-from evonb.parsing import FieldSchema, OutputParser, ParseResult
+from evonb.parsing import FieldSchema, OutputParser, ParseResult, RetrievalResultSchema
 
 EVIL = "<img src=x onerror=alert(1)><script>alert(2)</script>"
 
@@ -83,3 +83,11 @@ def test_a_failure_shows_its_reason() -> None:
     bundle = OutputParser().parse("```json\n```")._repr_mimebundle_()
     assert "it is empty" in bundle["text/plain"]
     assert "it is empty" in bundle["text/html"]
+
+
+def test_the_plain_text_says_whether_it_went_well_which_fields_are_wrong_and_what_was_guessed() -> None:
+    result = OutputParser(RetrievalResultSchema).parse('{"score": "high", "source": "a"')
+    lines = result._repr_mimebundle_()["text/plain"].splitlines()
+    assert lines[1].startswith("not parsed cleanly · json")
+    assert any(line.startswith("  ✗ failed: content: ") for line in lines)
+    assert "  warning: guessed: closed what was cut off" in lines
