@@ -9,6 +9,13 @@ from picture import Picture
 from playwright.sync_api import Locator, expect
 
 WAIT_MS = 15_000
+_IS_TIED = """([root, node]) => {
+  const parts = [".leader.failed", `[data-node="${CSS.escape(node)}"] .box`, ".stage .callout.failed", ".failure"];
+  const [line, box, callout, card] = parts.map((part) => root.querySelector(part)?.getBoundingClientRect());
+  const told = callout ?? card;
+  if (!line || !box || !told) return false;
+  return Math.abs(line.left - box.right) < 20 && Math.abs(line.right - told.left) < 10;
+}"""
 
 
 class Panel(Picture):
@@ -30,15 +37,8 @@ class Panel(Picture):
         """A line leads from a failed node to what says so: a callout in the margin, else the card in the inspector."""
         # A level line has no area, so it doesn't count as visible.
         expect(self.root.locator("g:not([style*=none]) > .leader.failed")).to_have_attribute("d", re.compile("^M"))
-        line, box = self.root.locator(".leader.failed").bounding_box(), self.node(node).locator(".box").bounding_box()
-        callout = self.root.locator(".stage .callout.failed")
-        told = callout if callout.count() else self.root.locator(".failure")
-        ends = told.bounding_box()
-        assert line is not None
-        assert box is not None
-        assert ends is not None
-        assert abs(line["x"] - (box["x"] + box["width"])) < 20
-        assert abs(line["x"] + line["width"] - ends["x"]) < 10
+        # The picture may still be moving when the line is first drawn.
+        self.page.wait_for_function(_IS_TIED, arg=[self.root.element_handle(), node], timeout=WAIT_MS)
 
     def key(self, key: str) -> None:
         """Press a key while the panel has the focus."""
