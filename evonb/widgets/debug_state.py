@@ -156,7 +156,7 @@ def _reason(status: str, line: Sequence[Step], waiting: Sequence[WaitingTask]) -
         return last.error.what[:500]
     if status == "finished" and last is not None:
         return {"stopped": "stopped", "limit": "the limit of node calls was met"}.get(last.status, "")
-    held = {each.held for each in waiting if each.held}
+    held = {each.held for each in waiting if each.held and (each.inside or not each.running)}
     return "breakpoint" if status == "paused" and held - {"run_to"} else ""
 
 

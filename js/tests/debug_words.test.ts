@@ -29,7 +29,7 @@ describe("the bar", () => {
     const inside = { number: 3, owner: 10, node: "draft", text: "inside research, step 2 of 4" };
     const there = { ...past(), debug: { ...past().debug, inside } };
     expect(bar(there)).toContain("You are looking at step 9 of 13, inside research, step 2 of 4 — nothing runs");
-    expect(flat(caption(there.debug, names))).toBe("After step 9, inside research, step 2 of 4: draft");
+    expect(flat(caption(there.debug, names))).toBe("Inside research, step 2 of 4: draft");
     expect(hint("resume", there.debug)).toBe("Run on from step 9, inside research, step 2 of 4, on the new branch b2");
     const before = { ...there.debug, inside: { ...inside, number: 2, text: "inside research, step 1 of 4" } };
     expect(sayChange(there.debug, before, there.snapshot, names)).toEqual([

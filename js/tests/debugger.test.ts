@@ -927,6 +927,21 @@ describe("sub-graphs", () => {
     expect(last(model)).toMatchObject({ type: "step_out" });
   });
 
+  it("don't cover the ring of what is shown inside of them", async () => {
+    const { el } = await open(past());
+    const layers = [...one(el, ".picture").children];
+    const ring = layers.findIndex((layer) => layer.querySelector(".shown") !== null);
+    expect(layers[ring]?.classList).toContain("marks");
+    expect(layers.findIndex((layer) => layer.querySelector(".box") !== null)).toBeGreaterThan(ring);
+    expect(layers[ring - 1]?.tagName).toBe("g"); // the frames
+  });
+
+  it("stand still while the session does, though they have begun", async () => {
+    const { el } = await open({ ...paused(), snapshot: running().snapshot });
+    expect(one(el, ".job.live.paused").textContent).toBe("human_review");
+    expect(view(el).classList).toContain("hasty"); // nothing turns
+  });
+
   it("say why they can't be entered", async () => {
     const { el, model } = await open(paused());
     model.show({ allowed: { ...model.debug.allowed, step_into: "Step into: no sub-graph waits" } });

@@ -35,7 +35,7 @@ class Picture:
         self.root.wait_for()
 
     def node(self, name: str) -> Locator:
-        return self.root.locator(f"[data-node={json.dumps(name)}]")
+        return self.root.locator(f"[data-node={json.dumps(name, ensure_ascii=False)}]")
 
     def edge(self, edge_id: str) -> Locator:
         return self.root.locator(f"[data-edge={json.dumps(edge_id)}]")

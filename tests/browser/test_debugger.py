@@ -209,6 +209,94 @@ def test_the_panel_is_compact_beside_a_graph_view_of_the_same_debugger(open_note
     assert (panel.node_height("draft"), graph.node_height("draft")) == (26, 34)
 
 
+SUB = """%%evograph research
+class State(TypedDict, total=False):
+    n: int
+
+calls = []
+
+@node
+def search(state):
+    calls.append("search")
+    return {"n": state["n"] + 1}
+
+@node
+def rank(state):
+    calls.append("rank")
+    return {"n": state["n"] * 10}
+
+@node
+def cite(state):
+    calls.append("cite")
+    return {"n": state["n"] + 5}
+
+START >> search >> rank >> cite >> END
+"""
+PAPER = """%%evograph paper --mode debug
+class State(TypedDict, total=False):
+    n: int
+
+@node
+def plan(state):
+    return {"n": 1}
+
+@node
+def write(state):
+    return {"n": -state["n"]}
+
+START >> plan >> research >> write >> END
+"""
+
+
+def test_a_sub_graph_is_entered_looked_back_in_and_gone_on_from(open_notebook: OpenNotebook, screens: Path) -> None:
+    notebook = open_notebook(SETUP, SUB, PAPER)
+    for cell in range(3):
+        notebook.run(cell)
+    panel = Panel(notebook, 2)
+    notebook.ask("paper.set_breakpoint('research')")
+    panel.press("resume")
+    panel.root.locator("form.inputs").get_by_role("button", name="Run").click()
+    panel.expect_text("Stopped before research")
+
+    # Into it by its key, and two steps there.
+    panel.choose("research")
+    panel.page.keyboard.press("i")
+    panel.expect_text("Stopped before search")
+    panel.press("step_one")
+    panel.expect_text("Stopped before rank")
+    panel.press("step_one")
+    panel.expect_text("Stopped before cite")
+    until(notebook, "calls, paper.state()['n'], len(paper.history())", "(['search', 'rank'], 20, 1)")
+    panel.tab("State")
+    expect(panel.key_row("n")).to_contain_text("20")
+    expect(panel.root.locator(".time .job", has_text="rank")).to_have_count(1)
+    panel.screenshot(screens / "debugger-inside.png")
+
+    # Back and on in the record: nothing runs, and graph, state and words are of then.
+    panel.key("[")
+    panel.expect_status("Past")
+    until(notebook, "paper.looking_at, paper.looking_inside, calls", "(1, 2, ['search', 'rank'])")
+    panel.expect_text("step 1 of 1, inside research, step 1 of 2")
+    expect(panel.key_row("n")).to_contain_text("2")
+    expect(panel.node("research › search")).to_have_class(re.compile("done"))
+    expect(panel.node("research › rank")).to_have_class(re.compile("paused"))
+    panel.screenshot(screens / "debugger-inside-past.png")
+    panel.key("]")
+    until(notebook, "paper.looking_at is None", "True")
+
+    # To the end; what ran inside stands behind the step, and a click leads there.
+    panel.press("resume")
+    panel.expect_status("Done")
+    until(notebook, "calls, paper.state()['n']", "(['search', 'rank', 'cite'], -25)")
+    owner = panel.root.locator(".time .job", has_text="research")
+    expect(owner).to_contain_text("3 inside")
+    owner.click()
+    until(notebook, "paper.looking_at, paper.looking_inside", "(2, None)")
+    panel.root.get_by_role("button", name=re.compile("^Inside, search")).click()
+    until(notebook, "paper.looking_at, paper.looking_inside", "(1, 2)")
+    panel.screenshot(screens / "debugger-inside-after.png")
+
+
 def test_a_failed_node_is_mended_and_tried_again(open_notebook: OpenNotebook, screens: Path) -> None:
     source = DESK.replace('state.get("score", 0.0) + 0.3', "0.9 if fixed else state['socre']")
     notebook, panel = desk(open_notebook, "handle = desk.start({})", "fixed = True")

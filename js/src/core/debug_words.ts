@@ -140,8 +140,7 @@ function callable(snapshot: Snapshot): string {
 export function caption(state: DebugState, names: Names): Rich {
   const step = shownStep(state);
   const { inside } = state;
-  if (inside !== null)
-    return [`After step ${state.looking ?? state.step}${insideWords(state)}: `, { b: names(inside.node) }];
+  if (inside !== null) return [`I${inside.text.slice(1)}: `, { b: names(inside.node) }];
   if (step === null)
     return [
       (state.looking ?? state.step) === 0 ? "Before the first step" : `After step ${state.looking ?? state.step}`,

@@ -50,6 +50,11 @@ export class Picture {
     }
   }
 
+  /** Below the edges, above the frames of sub-graphs. */
+  putUnder(element: SVGElement): void {
+    this._layers.groups.after(element);
+  }
+
   /** Brings the parts in view up to date with `snapshot`; parts whose state is the same object stay untouched. */
   update(snapshot: Snapshot): void {
     const before = this._drawn;

@@ -124,7 +124,7 @@ export class DebuggerCanvas {
     const scene = new Scene(snapshot, this.stage, this._prefix, () => this._actions.elapsedS(), callouts, end.signal);
     const marks = new Marks(snapshot.layout);
     this.stage.world.append(marks.element);
-    this.stage.world.prepend(marks.under);
+    scene.picture.putUnder(marks.under);
     const clear = () => {
       marks.element.remove();
       marks.under.remove();

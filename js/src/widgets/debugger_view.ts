@@ -223,7 +223,7 @@ export class DebuggerView implements AsideHost {
     this._bar.update(view);
     this.element.classList.toggle("in-past", view.state.looking !== null);
     this.element.classList.toggle("saved", view.saved);
-    this.element.classList.toggle("hasty", this._canvas.stage.hasty);
+    this.element.classList.toggle("hasty", this._canvas.stage.hasty || view.state.status === "paused");
     setAttribute(this.element, "aria-label", `Debugger of ${view.snapshot.graph.name}, ${view.state.status}`);
   }
 
@@ -296,7 +296,9 @@ export class DebuggerView implements AsideHost {
 /** What the session stands before, or, while it runs, is at work at. */
 function liveNodes({ state, snapshot }: PanelView): Live {
   if (onlyAsks(snapshot)) return { nodes: askingNodes(snapshot), look: "waiting" };
+  // A sub-graph that stands inside runs, but not now.
+  if (state.status === "paused") return { nodes: state.stopped_at, look: "paused" };
   const running = Object.entries(snapshot.nodes).filter(([, node]) => node.status === "running");
   if (running.length > 0) return { nodes: running.map(([id]) => id), look: "running" };
-  return { nodes: state.status === "paused" ? state.stopped_at : [], look: "paused" };
+  return { nodes: [], look: "paused" };
 }

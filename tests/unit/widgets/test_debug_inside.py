@@ -115,6 +115,7 @@ async def test_stepping_in_stands_inside_with_its_state(sub: Sub) -> None:
     await sub.enter()
     state = sub.state
     assert state["stopped_at"] == state["would_run"] == ["research › x"]
+    assert state["reason"] == ""  # the breakpoint is at what is around it
     assert state["inside"] is not None
     assert state["inside"]["text"] == "inside research, before its first step"
     owner, first = state["waiting"]
