@@ -111,6 +111,7 @@ def test_the_form_comes_back_with_the_page_and_goes_with_the_run(open_notebook: 
     asks(panel, "Refund this order?")
     notebook.set_theme("JupyterLab Dark")
     panel.screenshot(screens / "question-dark.png")
+    notebook.set_theme("JupyterLab Light")  # it stays for the notebooks of other tests
     panel.press("stop")
     expect(card(panel)).to_be_hidden(timeout=WAIT_MS)
     until(notebook, "shop.status, shop.questions()", "('finished', [])")
