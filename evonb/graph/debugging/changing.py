@@ -266,7 +266,7 @@ class Changing(Face):
         session.keeper.put({"pins": kept})
 
     def allow_rerun(self, uuid: str) -> None:
-        """Let one waiting effect act again, though it did before going back.
+        """Let one waiting effect act again once, though it did before going back or may have when it was begun.
 
         Raises:
             SessionError: It isn't waiting.

@@ -1,22 +1,24 @@
-"""What touched the world. After going back, a node marked `effect=True`, or whose tools acted, isn't run again behind
-anybody's back: with the same state its recorded output is used. With another one the session asks first if the node is
-marked; else it runs, and calls that it repeats are answered from their receipts.
+"""What touched the world. A node marked `effect=True` that was begun and gave no answer may have acted: going on asks.
+After going back, one that is marked, or whose tools acted, isn't run again behind anybody's back: with the same state
+its recorded output is used. With another one the session asks first if the node is marked; else it runs, and calls that
+it repeats are answered from their receipts.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from evonb.graph import record as records
+from evonb.graph.debugging.attempts import WORDS, Attempt, is_marked
 from evonb.graph.debugging.inner import Origin, ident, inners_back
 from evonb.graph.debugging.line import Inner, Moment
 from evonb.graph.debugging.points import SessionError, Waiting
 from evonb.graph.debugging.steps import RAN
 from evonb.graph.debugging.ways import back_from
 from evonb.graph.decide import Task
-from evonb.graph.plan import NodePlan, Plan
+from evonb.graph.plan import Plan
 from evonb.graph.record import Record
 from evonb.graph.schema import CompiledSchema
 from evonb.graph.topology import node_id
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Effect", "EffectRepeats", "Verdict", "ledger", "verdict"]
 
-Kind = Literal["touched", "replayed", "stood in", "failed", "would replay", "would ask"]
+Kind = Literal["touched", "replayed", "stood in", "failed", "stopped", "killed", "would replay", "would ask"]
 
 
 class EffectRepeats(SessionError):
@@ -44,8 +46,9 @@ class Effect:
     """One line of the ledger.
 
     Attributes:
-        kind: "touched" the world; "replayed" from the record; a delta given by hand "stood in" for it; "failed", and
-            may have acted; it waits and "would replay" its record; it waits and "would ask" before it acts again.
+        kind: "touched" the world; "replayed" from the record; a delta given by hand "stood in" for it; "failed",
+            "stopped" or "killed" with its process in the middle, and may have acted; it waits and "would replay" its
+            record; it waits and "would ask" before it acts again.
         step: The step, None for what waits; inside of a sub-graph the one that had been made last.
         node: The node; inside of a sub-graph its id in the picture.
         visit: Which execution of it.
@@ -53,6 +56,7 @@ class Effect:
         uuid: The task.
         tool: The tool inside of the node, "" for the node itself.
         call_id: The model's id of the tool call.
+        asks: Whether it waits at the moment that is shown, and going on asks before it acts again.
     """
 
     kind: Kind
@@ -63,24 +67,33 @@ class Effect:
     uuid: str
     tool: str = ""
     call_id: str | None = None
+    asks: bool = False
+
+    @property
+    def may_have_acted(self) -> bool:
+        """Whether it was begun and gave no answer, so that nobody knows what it did."""
+        return self.kind in ("failed", "stopped", "killed")
 
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What is to happen to a waiting effect: "run", "replay" a moment's output, or "ask", as it did it already."""
+    """What is to happen to a waiting effect: "run", "replay" a recorded output, or "ask".
+
+    Attributes:
+        what: Which of them.
+        by, by_inner: The step that it acted in, of the line or inside of a sub-graph.
+        attempt: The time that it was begun and may have acted, if that is why it asks.
+    """
 
     what: Literal["run", "replay", "ask"]
     by: Moment | None = None
+    by_inner: Inner | None = None
+    attempt: Attempt | None = None
 
 
 def is_effect(waiting: Waiting | None) -> bool:
     """Whether a task is an execution of a node that is marked."""
     return waiting is not None and waiting.task is not None and is_marked(waiting.node)
-
-
-def is_marked(node: NodePlan | None) -> bool:
-    """Whether a node is marked as doing something outside of the state."""
-    return node is not None and bool(node.spec and node.spec.effect)
 
 
 def verdict(session: Session, waiting: Waiting) -> Verdict:
@@ -91,7 +104,7 @@ def verdict(session: Session, waiting: Waiting) -> Verdict:
     marked = is_effect(waiting)
     done = _done_elsewhere(session, task, session.line.moments.values() if marked else session.line.called)
     if not done:
-        return Verdict("run")
+        return _of_attempts(session, (), (), task)
     same = [each for each in done if _same_inputs(session, task, each)]
     if same:
         return Verdict("replay", same[-1])
@@ -107,13 +120,11 @@ def _acted(tools: Iterable[Mapping[str, object]]) -> bool:
     return any(call.get("effect") and not call.get("replayed") for call in tools)
 
 
-def verdict_inside(
-    session: Session, origin: Origin, path: tuple[str, ...], plan: Plan, task: Task
-) -> tuple[Literal["run", "replay", "ask"], Inner | None]:
+def verdict_inside(session: Session, origin: Origin, path: tuple[str, ...], plan: Plan, task: Task) -> Verdict:
     """As `verdict`, for a waiting task of a sub-graph."""
     line = session.line
     if len(line.tips) == 1 and line.is_at_end and line.cursor is None:
-        return "run", None  # nobody has gone back
+        return _of_attempts(session, origin, path, task)  # nobody has gone back
     marked = is_marked(task.node)
     done = [
         each
@@ -126,14 +137,20 @@ def verdict_inside(
     here = {each.number for each in inners_back(*line.place, origin[0])} if done else ()
     done = [each for each in done if each.number not in here]
     if not done:
-        return "run", None
+        return _of_attempts(session, origin, path, task)
     before = session.nested.joined(plan, path, task)
     for each in reversed(done):
         standing = session.nested.standing(each)
         parent = None if standing is None else standing.moment.record.parent
         if parent is not None and _same(plan.schema, before, parent):
-            return "replay", each
-    return ("ask", done[-1]) if marked else ("run", None)
+            return Verdict("replay", by_inner=each)
+    return Verdict("ask", by_inner=done[-1]) if marked else _of_attempts(session, origin, path, task)
+
+
+def _of_attempts(session: Session, origin: Origin, path: tuple[str, ...], task: Task) -> Verdict:
+    """The verdict on a task that gave no answer anywhere: it asks if it was begun all the same."""
+    attempt = session.attempts.unanswered(origin, path, task)
+    return Verdict("run") if attempt is None else Verdict("ask", attempt=attempt)
 
 
 def _visit_around(inner: Inner) -> int:
@@ -199,23 +216,54 @@ def ledger(session: Session) -> list[Effect]:
         lines += _of_moment(session, moment)
         for inner in inside.get(moment.number, ()):
             lines += _of_inner(session, inner)
+        lines += _unfinished(session, moment)
+    for effect in (*_waiting(session), *_waiting_inside(session)):
+        _put_waiting(lines, effect)
+    return lines
+
+
+def _put_waiting(lines: list[Effect], effect: Effect) -> None:
+    """Add what waits; of one that may have acted as it waits there is a line already, and that says that it asks."""
+    same = (effect.node, effect.uuid, effect.branch, True)
+    for at in range(len(lines) - 1, -1, -1):
+        line = lines[at]
+        if effect.asks and (line.node, line.uuid, line.branch, line.may_have_acted) == same:
+            lines[at] = replace(line, asks=True)
+            return
+    lines.append(effect)
+
+
+def _unfinished(session: Session, moment: Moment) -> Iterator[Effect]:
+    """The effects begun after a moment that were stopped or killed in the middle; failures are steps of their own."""
+    for each in session.attempts.made:
+        fate = session.attempts.fate(each)
+        if each.step == moment.number and (fate == "stopped" or fate == "killed"):
+            *origin, number = map(int, each.ident.split("."))
+            uuid = session.nested.uuid(tuple(origin), number)
+            yield Effect(fate, each.step, node_id(each.path, each.node), each.visits[-1], each.branch, uuid)
+
+
+def _waiting(session: Session) -> Iterator[Effect]:
     for waiting in session.line.here.point.waiting:
-        what = verdict(session, waiting).what
-        if what != "run" and waiting.task is not None:
-            kind: Kind = "would replay" if what == "replay" else "would ask"
-            uuid = session.uuid(waiting.number)
-            lines.append(Effect(kind, None, waiting.node.name, waiting.task.visit, session.line.here.branch, uuid))
-    return lines + list(_waiting_inside(session))
+        task = waiting.task
+        if task is not None and not session.attempts.is_running((), task.number):
+            place = (None, waiting.node.name, task.visit, session.line.here.branch, session.uuid(waiting.number))
+            yield from _would(verdict(session, waiting).what, place)
 
 
 def _waiting_inside(session: Session) -> Iterator[Effect]:
     for each in session.nested.waiting():
         task = each.waiting.task
-        if task is not None:
-            what, _ = verdict_inside(session, each.origin, each.path, each.standing.plan, task)
-            if what != "run":
-                kind: Kind = "would replay" if what == "replay" else "would ask"
-                yield Effect(kind, None, each.name, task.visit, session.line.here.branch, each.uuid)
+        if task is not None and not session.attempts.is_running(each.origin, task.number):
+            what = verdict_inside(session, each.origin, each.path, each.standing.plan, task).what
+            yield from _would(what, (None, each.name, task.visit, session.line.here.branch, each.uuid))
+
+
+def _would(what: str, place: tuple[None, str, int, int, str]) -> Iterator[Effect]:
+    if what == "replay":
+        yield Effect("would replay", *place)
+    if what == "ask":
+        yield Effect("would ask", *place, asks=True)
 
 
 def _of_inner(session: Session, inner: Inner) -> Iterator[Effect]:
@@ -253,12 +301,27 @@ def _lines(
             )
 
 
-def repeats(session: Session, asked: Iterable[Waiting], inside: Mapping[str, str]) -> EffectRepeats:
-    """The error for effects that would act again on another state; of those inside of sub-graphs, names by id."""
+def repeats(
+    session: Session, asked: Iterable[Waiting], inside: Mapping[str, str], attempted: Mapping[str, Attempt]
+) -> EffectRepeats:
+    """The error for effects that would act again, or may.
+
+    Args:
+        session: Where they wait.
+        asked: Those of the line.
+        inside: Names by id of those inside of sub-graphs.
+        attempted: By id, why those ask that gave no answer yet.
+    """
     tasks = [each for each in asked if each.task is not None]
-    names = ", ".join(map(repr, [*(each.node.name for each in tasks), *inside.values()]))
+    names = {session.uuid(each.number): each.node.name for each in tasks} | dict(inside)
+    by_reason: dict[str, list[str]] = {}
+    for uuid, name in names.items():
+        reason = "acted already, before you went back, and would act again with another state"
+        if uuid in attempted:
+            reason = f"{WORDS[session.attempts.fate(attempted[uuid])]} and may have acted: it would act again"
+        by_reason.setdefault(reason, []).append(repr(name))
     error = EffectRepeats(
-        f"{names} acted already, before you went back, and would act again with another state",
+        "; ".join(f"{', '.join(those)} {reason}" for reason, those in by_reason.items()),
         where=f"graph {session.plan.name!r}",
         fix="resume(rerun_effects=True) or allow_rerun(uuid) runs it again; skip(uuid, delta) doesn't",
     )

@@ -170,6 +170,7 @@ class InnerRun(Run):
     async def perform(self, task: Task) -> Record:
         """As ever, once nothing holds it; or its answer by a pin, or from the record of an effect."""
         session = self.session
+        acts = session.attempts.acts
         await session.inside.gate(self, task)
         began, at_s, clock = time.perf_counter(), session.now(), stopwatch.get()
         held_s = 0.0 if clock is None else clock.held_s
@@ -182,7 +183,7 @@ class InnerRun(Run):
                 elif (known := session.performer.known_inside(self, task)) is not None:
                     status, record = "replayed", self._by_record(task, known)
                 else:
-                    record = await super().perform(task)
+                    record = await (self._act(task) if acts(self.path, task.node) else super().perform(task))
             except Exception as error:
                 self._note_failure(task, error, at_s, time.perf_counter() - began)
                 raise
@@ -190,6 +191,15 @@ class InnerRun(Run):
         took_s = time.perf_counter() - began - (0.0 if clock is None else clock.held_s - held_s)
         self._times[task.number] = (at_s, max(0.0, took_s), status)
         return record
+
+    async def _act(self, task: Task) -> Record:
+        """Perform an effect; that it was begun is known before it acts."""
+        attempt = self.session.performer.begin(self.origin, self.path, task)
+        try:
+            return await super().perform(task)
+        except BaseException:
+            self.session.attempts.left(attempt)
+            raise
 
     def _by_record(self, task: Task, known: Inner) -> Record:
         mine = watch.get()

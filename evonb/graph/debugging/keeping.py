@@ -10,6 +10,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evonb.errors import EvonbError
+from evonb.graph.debugging.attempts import DOCUMENT
 from evonb.graph.debugging.basing import Bases
 from evonb.graph.debugging.likeness import digest, shape_of
 from evonb.graph.debugging.line import Inner, Moment
@@ -105,20 +106,21 @@ class Keeper:
     def pause(self) -> None:
         """A command is over: write what isn't written yet."""
         self.flush(last=True)
-        if self._breakpoints != self._session.breakpoints.changes:
+        if self._breakpoints != self._session.breakpoints.changes or not self._session.attempts.is_written:
             self._dirty = True
         if self._dirty and self._session.begun:
             documents = self._documents()
             if self._tried(lambda: self.store.put(self.run_id, documents), "where it stands"):
                 self._clean()
 
-    def put(self, documents: Mapping[str, Any]) -> None:
-        """Keep small documents of plain JSON."""
-        self._tried(lambda: self.store.put(self.run_id, documents), ", ".join(documents))
+    def put(self, documents: Mapping[str, Any]) -> bool:
+        """Keep small documents of plain JSON; tells whether they are kept."""
+        return self._tried(lambda: self.store.put(self.run_id, documents), ", ".join(documents))
 
     def _clean(self) -> None:
         self._dirty = False
         self._breakpoints = self._session.breakpoints.changes
+        self._session.attempts.is_written = True
 
     def _documents(self) -> dict[str, Any]:
         session = self._session
@@ -146,6 +148,8 @@ class Keeper:
             }  # fmt: skip
         if self._breakpoints != session.breakpoints.changes:
             documents["breakpoints"] = session.breakpoints.as_data()
+        if not session.attempts.is_written:
+            documents[DOCUMENT] = session.attempts.as_data()
         return documents
 
     def _tried(self, write: Callable[[], None], what: str) -> bool:

@@ -93,6 +93,7 @@ class Nested:
         inner.row = write_row(inner, first, self._digest(standing.plan))
         if standing.moment.tools:
             line.called_inside.append(inner)
+        session.attempts.recorded(origin, standing.moment)
         if forks:
             bus = session.run.bus
             bus.emit(ForkMade, (), fork=line.name(inner.branch), from_task_id=session.uuid(origin[0]))

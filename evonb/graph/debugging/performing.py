@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 from evonb.graph import record as records
 from evonb.graph import telling
 from evonb.graph.contexts import put_back
+from evonb.graph.debugging.attempts import Attempt, is_marked
 from evonb.graph.debugging.effects import EffectRepeats, repeats, tools_of, verdict, verdict_inside
-from evonb.graph.debugging.inner import ident
+from evonb.graph.debugging.inner import Origin, ident
 from evonb.graph.debugging.inner_run import InnerRun
 from evonb.graph.debugging.line import Inner, Moment
 from evonb.graph.debugging.points import Waiting
@@ -59,6 +60,7 @@ class Performer:
         self.rerun = False
         self.asked_inside: dict[str, str] = {}
         self.allowed: set[int | str] = set()
+        self._attempted: dict[str, Attempt] = {}
         self._session = session
         self._recorded: dict[int, Moment] = {}
         self._known_inside: dict[str, Inner] = {}
@@ -76,6 +78,7 @@ class Performer:
             self._recorded[waiting.number] = found.by
         if found.what == "ask":
             self.asked.append(waiting)
+            self._note_attempt(self._session.uuid(waiting.number), found.attempt)
         return found.what == "ask"
 
     def _goes_inside(self, waiting: Waiting) -> bool:
@@ -89,12 +92,18 @@ class Performer:
         self._known_inside.pop(key, None)
         if self.rerun or key in self.allowed or name in self._session.pins:
             return False
-        what, by = verdict_inside(self._session, run.origin, run.path, run.plan, task)
-        if what == "replay" and by is not None:
-            self._known_inside[key] = by
-        if what == "ask":
+        found = verdict_inside(self._session, run.origin, run.path, run.plan, task)
+        if found.what == "replay" and found.by_inner is not None:
+            self._known_inside[key] = found.by_inner
+        if found.what == "ask":
             self.asked_inside[run.task_id(task)] = name
-        return what == "ask"
+            self._note_attempt(run.task_id(task), found.attempt)
+        return found.what == "ask"
+
+    def _note_attempt(self, uuid: str, attempt: Attempt | None) -> None:
+        """Why a task asks: it was begun before, and nobody knows what it did."""
+        if attempt is not None:
+            self._attempted[uuid] = attempt
 
     def known_inside(self, run: InnerRun, task: Task) -> Inner | None:
         """The recorded step that answers for a task of a sub-graph, as `asks_inside` has found."""
@@ -109,10 +118,11 @@ class Performer:
         """A command begins."""
         self.asked.clear()
         self.asked_inside.clear()
+        self._attempted.clear()
 
     def asking(self) -> EffectRepeats:
         """The question about those that wait for a word."""
-        return repeats(self._session, self.asked, self.asked_inside)
+        return repeats(self._session, self.asked, self.asked_inside, self._attempted)
 
     async def work(self, waiting: Waiting) -> Done:
         """Perform a waiting task."""
@@ -135,8 +145,13 @@ class Performer:
         token = watch.set(Watch(session.inside, waiting, told, rerun=rerun))
         clock = Stopwatch()
         clock_token = stopwatch.set(clock)
+        attempt = self.begin((), (), task) if is_marked(waiting.node) else None
         try:
             record = await session.run.perform(task)
+        except BaseException:
+            if attempt is not None:
+                session.attempts.left(attempt)
+            raise
         finally:
             put_back(watch, token)
             put_back(stopwatch, clock_token)
@@ -146,6 +161,11 @@ class Performer:
         hops = await hops_of(session.run, task, record)
         told = self.told(waiting)
         return Done(record, hops, "done", at_s, duration_s, tuple(told.calls), told.usage)
+
+    def begin(self, origin: Origin, path: tuple[str, ...], task: Task) -> Attempt:
+        """An effect is about to act; a word that let it act again is used up."""
+        self.allowed -= {task.number} if not origin else {ident(origin, task.number)}
+        return self._session.attempts.begin(origin, path, task)
 
     def _with_recorded(self, told: Told, number: int) -> None:
         """Begin with what was told in the recorded steps inside; what wasn't recorded there stays."""

@@ -48,14 +48,15 @@ class Running(Face):
 
         Args:
             running_queue: Tasks to run first, held or not; None takes all that aren't held.
-            rerun_effects: Whether effects that acted already, before going back, may act again.
+            rerun_effects: Whether effects may act again that acted before going back, or that failed or were stopped
+                and so may have acted.
 
         Returns:
             As `debug`.
 
         Raises:
             NodeError: As `debug`.
-            EffectRepeats: An effect would act again with another state; nothing of it has run.
+            EffectRepeats: An effect would act again, or may; nothing of it has run this time.
             SessionError: Another command is running, no session has begun, or a task isn't waiting.
         """
         if self._session.begun and not self._session.busy and running_queue is None and self._is_over():

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from evonb.graph import record as records
 from evonb.graph import telling
 from evonb.graph.bus import Bus, Hub
+from evonb.graph.debugging.attempts import Attempts
 from evonb.graph.debugging.breakpoints import Breakpoints
 from evonb.graph.debugging.driving import Driver
 from evonb.graph.debugging.holding import Holding
@@ -50,6 +51,7 @@ class Session:
         line: Every moment passed, as a tree.
         known: All that ever waited, by number.
         breakpoints: They stay from run to run.
+        attempts: The effects that were begun and haven't given an answer.
         pins: By node, the delta that it gives instead of running.
         busy: The command that runs nodes, "" if none does.
         pausing, stopping: Whether somebody asked for it.
@@ -86,6 +88,7 @@ class Session:
         self.nested = Nested(self)
         self.inside = Inside(self)
         self.performer = Performer(self)
+        self.attempts = Attempts(self)
         self.driver: Driver = Driver(self)
         self.began = 0.0
         self.error: BaseException | None = None
@@ -283,6 +286,7 @@ class Session:
             fork = self.line.name(moment.branch)
             self.run.bus.emit(ForkMade, (), fork=fork, from_task_id=self.run.bus.task_id(number, ()))
         self.learn(moment)
+        self.attempts.recorded((), moment)
         if self.keeper is not None:
             self.keeper.note(moment)
         return moment

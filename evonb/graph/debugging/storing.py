@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from evonb.graph import ports
 from evonb.graph.bus import Bus
+from evonb.graph.debugging.attempts import DOCUMENT
 from evonb.graph.debugging.face import Face
 from evonb.graph.debugging.keeping import Keeper
 from evonb.graph.debugging.likeness import differences, shape_of
@@ -91,6 +92,7 @@ class Storing(Face):
         self._breakpoints_from(session, run_id, reader)
         session.load, session.load_whole = self._loaders(session, reader, run_id)
         session.stored_position = None if reader.crashed or not reader.position else reader.position
+        session.attempts.take_in(self.store.document(run_id, DOCUMENT), self.store, run_id)
         session.keeper = Keeper(self.store, session, run_id)
         session.keeper.go_on(reader.last_number)
 

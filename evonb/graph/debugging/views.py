@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from evonb.graph.debugging.asked import idle_tasks, only_asks
-from evonb.graph.debugging.effects import is_effect, is_marked
+from evonb.graph.debugging.attempts import is_marked
+from evonb.graph.debugging.effects import is_effect
 from evonb.graph.debugging.inner import ENTERED, Origin
 from evonb.graph.debugging.line import Inner, Moment, Place
 from evonb.graph.debugging.points import Point, Waiting, start_waits

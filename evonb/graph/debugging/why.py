@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from evonb.graph import record as records
 from evonb.graph.debugging.asked import questions_of
-from evonb.graph.debugging.effects import verdict
+from evonb.graph.debugging.attempts import WORDS
+from evonb.graph.debugging.effects import is_effect, verdict
 from evonb.graph.debugging.line import Moment
 from evonb.graph.debugging.points import Point, Waiting
 from evonb.graph.debugging.steps import RAN
@@ -93,7 +94,10 @@ def _ready(session: Session, waiting: Waiting) -> Why:
     here = session.past.here
     if here.status == "failed" and here.ran is not None and here.ran.number == waiting.number and here.error:
         facts = {"error": here.error.what, "step": here.number}
-        return Why("failed", f"{name} failed: {here.error.what}. Step it again to retry.", facts)
+        retry = "Step it again to retry."
+        if is_effect(waiting):
+            retry = "It may have acted: stepping it again asks first."
+        return Why("failed", f"{name} failed: {here.error.what}. {retry}", facts)
     held = session.holding.holder(waiting)
     if held is not None:
         what = "run_to runs up to it" if held == "run_to" else f"breakpoint {held} holds it"
@@ -102,6 +106,10 @@ def _ready(session: Session, waiting: Waiting) -> Why:
         return Why("held", f"{name} could run; {what}{', as ' + problem if problem else ''}.", facts)
     facts = {"after": _parents(waiting)}
     found = None if waiting.number in session.performer.allowed else verdict(session, waiting)
+    if found is not None and found.attempt is not None:
+        words = WORDS[session.attempts.fate(found.attempt)]
+        text = f"{name} is ready. It {words} and may have acted: going on asks before it acts again."
+        return Why("ready", text, facts)
     if found is None or found.by is None:
         return Why("ready", f"{name} is ready and runs next.", facts)
     asks = "would act again with another state: going on asks first"

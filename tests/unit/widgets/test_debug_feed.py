@@ -34,13 +34,14 @@ class State(TypedDict, total=False):
 class Desk:
     """A debugger of `plan > [docs, web] > merge > critic > (plan | end)`, its feed, and a panel that records."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, effects: tuple[str, ...] = ()) -> None:
         self.calls: list[str] = []
         self.fails: set[str] = set()
         self.gate: asyncio.Event | None = None
         builder = GraphBuilder(state_schema=State, name="desk")
         for name in ("plan", "docs", "web", "merge", "critic"):
-            builder.add_node(name, self._node(name), **({"action_mode": "all"} if name == "merge" else {}))
+            mode = {"action_mode": "all"} if name == "merge" else {}
+            builder.add_node(name, self._node(name), effect=name in effects, **mode)
         builder.set_entry_point("plan")
         builder.add_edge("plan", "docs")
         builder.add_edge("plan", "web")
@@ -298,6 +299,22 @@ async def test_a_failed_node_leaves_a_session_that_can_be_retried(desk: Desk) ->
     await desk.until("paused")
     assert [step["status"] for step in desk.state["steps"]][-2:] == ["failed", "done"]
     assert desk.feed.feed.snapshot()["nodes"]["merge"]["status"] == "done"
+
+
+async def test_retrying_an_effect_that_failed_asks_once_and_pressing_again_says_yes(tmp_path: Path) -> None:
+    desk = Desk(tmp_path, effects=("merge",))
+    desk.fails.add("merge")
+    await desk.begin()
+    desk.fails.clear()
+    with pytest.raises(EvonbError, match="'merge' failed and may have acted") as caught:
+        await desk.do("retry")
+    assert caught.value.fix.startswith("press it once more")
+    assert desk.calls.count("merge") == 1
+    await desk.do("retry")
+    await desk.until("paused")
+    assert desk.calls.count("merge") == 2
+    desk.feed.close()
+    desk.debugger.store.close()
 
 
 async def test_log_points_are_shown_also_after_more_lines_than_are_kept(desk: Desk) -> None:
