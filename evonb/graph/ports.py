@@ -72,7 +72,10 @@ class StoredStep:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RunSummary:
-    """One line of a list of runs. `steps` counts rows but those inside of sub-graphs, `status` is the last written."""
+    """One line of a list of runs. `steps` counts rows but those inside of sub-graphs.
+
+    `status` is the last written; "interrupted" if the process that ran it ended in the middle, as far as that is known.
+    """
 
     run_id: str
     graph_name: str

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 
 from evonb._optional import require
 from evonb.errors import MagicError
-from evonb.magics import answering, debugging, looking
+from evonb.magics import answering, debugging, helping, looking
 from evonb.magics.evo_inputs import name_of, read_inputs
 from evonb.magics.listing import Table, graph_table
 from evonb.magics.options import near
@@ -18,7 +18,7 @@ __all__ = ["COMMANDS", "refuse_in_function", "run_command", "run_line"]
 
 USAGE = (
     "%evo list | show NAME | run NAME [inputs] | debug NAME [inputs] | break NODE | step | back | resume | state"
-    " | answer VALUE [at NODE]"
+    " | answer VALUE [at NODE]; %evo help lists all"
 )
 
 
@@ -97,5 +97,6 @@ COMMANDS: Mapping[str, Callable[[Session, str], Awaitable[Any]]] = {
     **debugging.COMMANDS,
     **looking.COMMANDS,
     **answering.COMMANDS,
+    **helping.COMMANDS,
 }
 _RUNS = frozenset({"run", "debug", "step", "resume", "to", "fork", "answer"})

@@ -113,6 +113,8 @@ def _evo_magic(line: str) -> Any:
     In a session that debug began: break NODE | step [NODE] [--into | --out] | resume | to NODE | pause | stop
     | state [KEY] | why NODE | who KEY | edit KEY=EXPR | back [N] | on [N] | live | until EXPR | fork [NAME]
     | compare A B | runs | open RUN
+
+    %evo help says what each of them does.
     """
     return run_line(line)
 

@@ -61,7 +61,8 @@ def comparison_table(found: Comparison, a: str, b: str) -> Table:
 def run_table(debugger: GraphEngineDebugger) -> Table:
     """The stored runs of a graph, newest first."""
     rows = [
-        (run.run_id[:12], run.name, f"{datetime.datetime.fromtimestamp(run.started_at):%Y-%m-%d %H:%M:%S}", run.status,
+        (run.run_id[:12], run.name, f"{datetime.datetime.fromtimestamp(run.started_at):%Y-%m-%d %H:%M:%S}",
+         "was interrupted" if run.status == "interrupted" else run.status,
          str(run.steps), f"{run.size_bytes / 1000:,.1f} kB")
         for run in debugger.runs()
     ]  # fmt: skip

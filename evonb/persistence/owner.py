@@ -74,6 +74,12 @@ class Owner:
             pass  # somebody else's process, but one
         return _started(self.pid) == self.started
 
+    def is_gone(self) -> bool:
+        """Whether its store surely writes no more. Of another machine it isn't known, nor of a process on Windows."""
+        if self.host != socket.gethostname() or (sys.platform == "win32" and self.pid != os.getpid()):
+            return False
+        return not self.is_alive()
+
     def __str__(self) -> str:
         return "another store in this process" if self.pid == os.getpid() else f"process {self.pid} on {self.host}"
 

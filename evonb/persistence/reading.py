@@ -7,6 +7,7 @@ import sqlite3
 from typing import Any
 
 from evonb.graph.ports import RunSummary
+from evonb.persistence.owner import Owner
 from evonb.persistence.rows import COLUMNS, Values, plain
 from evonb.persistence.schema import step_id, step_ids
 
@@ -19,9 +20,10 @@ FoundRun = tuple[int, Values]
 
 _FIND = """SELECT runs.id, graph_name, runs.name, started_at, inputs, shape
     FROM runs JOIN databases ON databases.id = runs.database WHERE databases.name = ? AND run_id = ?"""
-_SUMMARIES = """SELECT run_id, graph_name, runs.name, started_at, changed_at, body, steps, size_bytes
-    FROM runs JOIN databases ON databases.id = runs.database
-    LEFT JOIN documents ON documents.run = runs.id AND documents.name = 'status'
+_SUMMARIES = """SELECT run_id, graph_name, runs.name, started_at, changed_at, steps, size_bytes, owner,
+    status.body, position.body FROM runs JOIN databases ON databases.id = runs.database
+    LEFT JOIN documents AS status ON status.run = runs.id AND status.name = 'status'
+    LEFT JOIN documents AS position ON position.run = runs.id AND position.name = 'position'
     WHERE databases.name = ? AND (? IS NULL OR graph_name = ?) ORDER BY started_at DESC, runs.id DESC"""
 _IDS = """SELECT run_id, databases.name FROM runs JOIN databases ON databases.id = runs.database
     ORDER BY runs.id DESC LIMIT 2000"""
@@ -45,17 +47,26 @@ def summaries(connection: sqlite3.Connection, database: str, graph_name: str | N
 
 
 def _summary(row: Values) -> RunSummary:
-    run_id, graph_name, name, started_at, changed_at, status, steps, size_bytes = row
+    run_id, graph_name, name, started_at, changed_at, steps, size_bytes, owner, status, position = row
+    told, by = status_of(status), Owner.read(owner)
+    goes_on = told == "running" or steps - 1 > _newest(position)
     return RunSummary(
         run_id=run_id,
         graph_name=graph_name,
         name=name,
         started_at=started_at,
         changed_at=changed_at,
-        status=status_of(status),
+        status="interrupted" if goes_on and (by is None or by.is_gone()) else told,
         steps=steps,
         size_bytes=size_bytes,
     )
+
+
+def _newest(text: str | None) -> float:
+    """The newest step at the last pause; of a run that doesn't tell of pauses, none is newer."""
+    position: Any = json.loads(text) if text else None
+    newest = position.get("newest") if isinstance(position, dict) else None
+    return newest if isinstance(newest, int) else float("inf")
 
 
 def status_of(text: str | None) -> str:

@@ -326,6 +326,8 @@ class Looking(Face):
     def back_until(self, predicate: Callable[[Any], Any]) -> Step:
         """Show the first moment of this line whose state fulfils a predicate, `(state) -> bool`. Runs nothing.
 
+        A key of the state that isn't there yet counts as not fulfilled.
+
         Raises:
             SessionError: There is none.
         """

@@ -66,6 +66,8 @@ def last_write(session: Session, key: str) -> Moment:
 def first_true(session: Session, predicate: Callable[[Any], Any]) -> Moment:
     """The first moment, on the way to the one that is shown, whose state fulfils a predicate; the start counts.
 
+    Where a key of the state that it looks at isn't there yet, it isn't fulfilled.
+
     Raises:
         SessionError: There is none.
     """
@@ -73,10 +75,27 @@ def first_true(session: Session, predicate: Callable[[Any], Any]) -> Moment:
     start = here
     while start.before is not None:
         start = start.before
+    missing: dict[str, None] = {}
     for each in (start, *line_to(here)):
-        if predicate(schema.hand_out(records.values_of(schema, each.record), {})):
-            return each
-    raise SessionError("It has never been true so far", fix="give a predicate of the state, (state) -> bool")
+        state = schema.hand_out(records.values_of(schema, each.record), {})
+        try:
+            if predicate(state):
+                return each
+        except KeyError as error:
+            missing[_missing_key(schema, state, error)] = None
+    fix = "give a predicate of the state, (state) -> bool"
+    if missing:
+        fix = f"{', '.join(map(repr, missing))} wasn't there at some steps, which counts as not true"
+    raise SessionError("It has never been true so far", fix=fix)
+
+
+def _missing_key(schema: CompiledSchema, state: Any, error: KeyError) -> str:
+    """The key of the state that a predicate missed; an error of any other kind is raised again."""
+    key = error.args[0] if len(error.args) == 1 else None
+    is_known = isinstance(key, str) and (not schema.fields or key in schema.fields)
+    if not is_known or not isinstance(state, dict) or key in state:
+        raise error
+    return str(key)
 
 
 def _writers(session: Session, key: str) -> Iterator[Moment]:

@@ -14,6 +14,8 @@ from evonb.errors import MagicError
 from evonb.graph import GraphEngineDebugger
 from evonb.graph.debugging.points import SessionError
 from evonb.magics.completion import suggestions
+from evonb.magics.evo import COMMANDS
+from evonb.magics.helping import HELP
 from evonb.magics.stops import parse_stop
 from tests.unit.magics.conftest import Notebook
 
@@ -300,6 +302,28 @@ def test_an_effect_acts_again_only_when_it_is_asked_to(terminal: Notebook) -> No
     assert terminal["calls"].count("review") == 1
     assert said(terminal, "%evo resume --again").startswith("Finished")
     assert terminal["calls"].count("review") == 2
+
+
+def test_a_run_whose_process_is_gone_was_interrupted(terminal: Notebook) -> None:
+    terminal.ok("%evo debug desk {}")
+    store, run_id = terminal["desk"].store, terminal["desk"].run_id
+    store.put(run_id, {"status": "running"})
+    assert "running" in said(terminal, "%evo runs")
+    store.close()
+    assert "was interrupted" in said(terminal, "%evo runs")
+
+
+def test_help_lists_every_command(terminal: Notebook) -> None:
+    assert set(HELP) == set(COMMANDS)
+    assert all(usage.split()[0] == name for name, (usage, _) in HELP.items())
+    lines = said(terminal, "%evo help").splitlines()
+    assert len(lines) == len(COMMANDS) + 2
+    assert any(line.startswith("%evo until EXPR ") for line in lines)
+    assert (
+        said(terminal, "%evo help why").splitlines()[1]
+        == "%evo why NODE  why a node waits, is held, ran twice or hasn't run"
+    )
+    assert "did you mean step?" in str(terminal.fails("%evo help stepp"))
 
 
 def test_several_graphs_need_a_name(terminal: Notebook) -> None:

@@ -104,6 +104,30 @@ def test_a_run_of_a_process_that_was_killed_is_taken_over_silently(
     assert problems == []
 
 
+STATUSES = """
+for run, status, newest in (("run-1", "running", None), ("run-2", "paused", 0), ("run-3", "paused", 1)):
+    store.begin(header(run))
+    store.put(run, {"status": status, "position": None if newest is None else {"newest": newest}})
+    store.append(run, step(0))
+    store.append(run, step(1))
+print("ready", flush=True)
+sys.stdin.readline()
+"""
+
+
+def test_runs_whose_process_was_killed_in_the_middle_were_interrupted(path: Path, opened: Open) -> None:
+    def told() -> dict[str, str]:
+        return {run.run_id: run.status for run in opened().runs()}
+
+    with start(STATUSES, path) as child:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "ready\n"
+        assert told() == {"run-1": "running", "run-2": "paused", "run-3": "paused"}
+        child.kill()
+        child.wait()
+    assert told() == {"run-1": "interrupted", "run-2": "interrupted", "run-3": "paused"}
+
+
 def test_a_second_store_of_the_same_process_on_one_run_is_reported(opened: Open, problems: list[StoreError]) -> None:
     one, two = opened(), opened()
     one.begin(header())

@@ -197,6 +197,24 @@ async def test_back_until_shows_where_something_first_became_true(graphs: Any) -
         graph.back_until(lambda state: state["n"] > 99)
 
 
+async def test_back_until_takes_a_key_that_is_not_there_yet_as_not_true(graphs: Any) -> None:
+    graph = graphs.debugging(graphs.builder(schema=dict, b=lambda state: {"score": 3}))
+    await graph.debug({"n": 0})
+    assert graph.back_until(lambda state: state["score"] > 2).node == "b"
+    graph.live()
+    with pytest.raises(SessionError, match="never") as caught:
+        graph.back_until(lambda state: state["scroe"] > 2)
+    assert caught.value.fix.startswith("'scroe' wasn't there at some steps")
+
+
+async def test_back_until_tells_of_a_key_that_the_state_does_not_have(graphs: Any) -> None:
+    graph = graphs()
+    await graph.debug({"n": 0})
+    for predicate in (lambda state: state["nn"] > 2, lambda state: {}["n"] > 2):
+        with pytest.raises(KeyError):
+            graph.back_until(predicate)
+
+
 async def test_steps_that_are_not_there_are_refused(graphs: Any) -> None:
     graph = graphs()
     with pytest.raises(SessionError, match="begun"):
