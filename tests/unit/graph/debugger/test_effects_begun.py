@@ -16,6 +16,8 @@ import pytest
 from evonb.errors import NodeError
 from evonb.graph import GraphEngineDebugger
 from evonb.graph.debugging.effects import EffectRepeats
+from evonb.graph.toolwatch import current_tool_watch
+from tests.unit.graph.debugger.conftest import Graphs
 from tests.unit.graph.debugger.test_inner import copied, nested, reopened
 from tests.unit.persistence.children import ROOT
 
@@ -148,6 +150,30 @@ async def test_one_beside_a_node_that_failed_asks(graphs: Any) -> None:
     assert letter.sent == 1
 
 
+@pytest.mark.parametrize("leave", ["restore_step", "stop", "goto"])
+async def test_one_that_was_given_up_while_it_stood_before_a_tool_asks(graphs: Any, leave: str) -> None:
+    sent: list[str] = []
+
+    async def agent(state: Any) -> Any:
+        watch = current_tool_watch()
+        assert watch is not None
+        sent.append("letter")
+        await watch.before("order", {})
+        return {"n": state["n"] + 1}
+
+    graph = graphs(("ab", "bc"), effects="c", c=agent)
+    graph.add_breakpoint(tool="order")
+    await graph.debug({"n": 0})
+    assert kinds(graph) == []
+    graph.restore_step() if leave == "restore_step" else graph.stop() if leave == "stop" else graph.goto(1)
+    graph.goto(1)
+    with pytest.raises(EffectRepeats, match=f"'c' {MIDDLE}"):
+        await graph.resume()
+    assert kinds(graph)[0] == ("stopped", "c", False)
+    assert kinds(graph)[-1] == ("would ask", "c", True)
+    assert sent == ["letter"]
+
+
 async def test_coming_to_it_from_an_earlier_step_asks_too(graphs: Any) -> None:
     bouncing = Bouncing()
     graph = await failed(graphs(effects="c", c=bouncing))
@@ -179,7 +205,6 @@ async def test_a_kill_in_the_middle_is_known_after_opening(tmp_path: Path) -> No
 
 def killed(folder: str) -> GraphEngineDebugger:
     """A graph whose effect kills its process after it has acted."""
-    from tests.unit.graph.debugger.conftest import Graphs
 
     def deadly(state: Any) -> None:
         with (Path(folder) / "sent").open("a") as sent:
@@ -351,3 +376,21 @@ async def test_an_effect_costs_one_small_write_before_it_acts(graphs: Any, tmp_p
     assert [each["node"] for each in documents["begun"]] == ["c"]
     assert len(json.dumps(documents)) < 200
     assert graph.store.document(str(graph.run_id), "begun") == []
+
+
+async def test_one_whose_loop_has_ended_asks() -> None:
+    """As in a plain script, where each command has a loop of its own."""
+    graphs, letter = Graphs(), Letter()
+    graph = graphs.debugging(graphs.builder(effects="c", c=letter))
+
+    async def begin() -> None:
+        work = asyncio.ensure_future(graph.debug({"n": 0}))
+        await letter.begun.wait()
+        graph.pause()
+        assert not work.done()
+
+    await asyncio.to_thread(asyncio.run, begin())
+    graph.goto(2)
+    with pytest.raises(EffectRepeats, match=f"'c' {MIDDLE}"):
+        await asyncio.to_thread(asyncio.run, graph.resume())
+    assert letter.sent == 1
